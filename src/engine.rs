@@ -1,10 +1,8 @@
 //! The engines: their names, and what each of them provides.
 //!
-//! This is the one list that the command line, the benches, the tests and the tables read. An
-//! engine provides a list of independent [`Units`]; each thread counts them with its own
-//! [`Counter`](unit::Counter).
-//! Everything else (threads, progress, cancellation, the sum) belongs to the driver and is the same
-//! for all engines.
+//! The command line, the benches, the tests and the tables all read the one list in this file. An engine provides a
+//! list of independent [`Units`]. Each thread counts them with its own [`Counter`](unit::Counter). Everything else
+//! (threads, progress, cancellation, the sum) belongs to the driver and does not depend on the engine.
 //!
 //! CONTRIBUTING.md has a recipe for adding an engine.
 
@@ -40,19 +38,19 @@ use textbook::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// All permutations in lexicographic order, diagonals tested at the end.
+    /// Every permutation in lexicographic order. Diagonals are tested at the end.
     Permutation,
-    /// A 0/1 board, scanned upwards and along both diagonals.
+    /// Backtracking on a 0/1 board, scanned for queens above each square.
     BoardScan,
-    /// One column for each row, compared pair by pair.
+    /// Backtracking with one column for each row. Queens are compared pair by pair.
     ColumnArray,
-    /// Flags for columns and for both families of diagonals.
+    /// Backtracking with a flag for each column and each diagonal.
     BoolArrays,
-    /// Three words of flags, lowest free bit first.
+    /// Backtracking with bit masks, lowest free bit first.
     Bitmask,
-    /// Prefixes of the first rows, all eight symmetries, many nodes of a row at once.
+    /// Bit masks and all eight symmetries, on many nodes at a time.
     Subtrees,
-    /// White queens and black queens, and a dot product between them.
+    /// White queens, black queens, and a dot product between them.
     Colours,
 }
 
@@ -72,30 +70,30 @@ impl Engine {
         &ENGINES[self as usize]
     }
 
-    /// The engine's name, on the command line and everywhere else.
+    /// Returns the name of the engine, on the command line and everywhere else.
     pub fn name(self) -> &'static str {
         self.spec().name
     }
 
-    /// What the engine does, in one line: the help, the completions and the README have it from here.
+    /// Returns what the engine does, in one line. The help, the completions and the README use this line.
     pub fn summary(self) -> &'static str {
         self.spec().summary
     }
 
-    /// The largest board for which a textbook engine is sensible: it takes a few seconds on one
-    /// core. `None` for the engines made for large boards.
+    /// Returns the largest board that a textbook engine counts in a few seconds on one core. Returns `None` for the
+    /// engines made for large boards.
     pub fn largest_sensible(self) -> Option<u32> {
         self.spec().textbook.map(|textbook| textbook.largest_sensible)
     }
 
-    /// The fastest engine for boards of this size: `colours` from n = 14 to 30. Smaller boards have too few
-    /// placements to fill its vectors.
+    /// Returns the fastest engine for boards of this size: `colours` from n = 14 to 30, else `subtrees`. Smaller
+    /// boards have too few placements to fill the vectors of `colours`.
     pub fn auto(size: BoardSize) -> Self {
         let is_for_colours = (14..=colours::LARGEST).contains(&size.get());
         if is_for_colours { Self::Colours } else { Self::Subtrees }
     }
 
-    /// Makes sure that the engine counts boards of this size.
+    /// Checks that the engine counts boards of this size.
     ///
     /// # Errors
     ///
@@ -108,26 +106,27 @@ impl Engine {
         Err(Error::out_of_range("a board of engine colours", size, 0..=most as usize))
     }
 
-    /// Whether the engine's inner loop has a version for each [`Kernel`].
+    /// Returns whether the inner loop of the engine has a version for each [`Kernel`].
     pub fn has_kernels(self) -> bool {
         self.spec().textbook.is_none()
     }
 
-    /// The bytes that each thread may need; 0 for engines that need little.
+    /// Returns the bytes that each thread may use, or 0 for engines that need little.
     pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
         let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
         if is_for_colours { colours::worker_bytes(size) } else { 0 }
     }
 
-    /// The bytes that each thread may reserve beside these: small allocations, and on boards for which engine
-    /// `colours` gives memory back what the heap has not given back yet, up to 12 MiB at n = 24 by `VmPeak`.
+    /// Returns the bytes that each thread may reserve beyond [`Engine::worker_bytes`], mostly for small allocations.
+    /// On boards for which engine `colours` gives memory back, the heap keeps some of it: up to 12 MiB at n = 24, by
+    /// `VmPeak`.
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
         let gives_back = self == Self::Colours && size.get() > 20;
         if gives_back { 32 << 20 } else { 1 << 20 }
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the given queens. It also has the
-    /// boards that are too small for the others.
+    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the fixed queens. Boards that are too
+    /// small for an engine are cut by [`Engine::Subtrees`].
     pub(crate) fn units(
         self,
         size: BoardSize,
@@ -144,7 +143,7 @@ impl Engine {
     }
 }
 
-/// What the command line says about an engine, and what counts its units if it is a textbook engine.
+/// What the command line says about an engine, and the textbook engine that counts its units, if it is one.
 struct EngineSpec {
     name: &'static str,
     summary: &'static str,
@@ -154,7 +153,7 @@ struct EngineSpec {
 /// A textbook engine.
 #[derive(Clone, Copy)]
 struct Textbook {
-    /// This board takes 2 to 8 seconds on one core, and the next one ten times as long.
+    /// The board that takes 2 to 8 seconds on one core. The next one takes ten times as long.
     largest_sensible: u32,
     count: CountWithQueen,
 }

@@ -1,20 +1,20 @@
-//! The plain backtracker, which counts the units of any engine by their domains.
+//! A plain backtracker that counts the units of any engine, given their domains.
 //!
-//! Squares that a unit forbids count as taken. Where each solution has a weight, as in the units of engine
-//! `colours`, each row has either a white queen or a black one, since the unit allows it the columns of one
-//! parity. Queens of different colours share no diagonal, so a placement of black queens fits every placement of
-//! white queens that takes the other columns. A first search counts the placements of white queens by their columns.
-//! In a second search every placement of black queens adds the number of white placements with the columns that it
-//! leaves, times the weight of these columns. None of the engine's lists, trees and kernels is used.
+//! Squares that a unit forbids are treated as taken. In the units of engine `colours`, solutions have weights, and
+//! each row allows the columns of one parity: this decides whether the row has a white queen or a black one. Queens
+//! of different colours share no diagonal. So a placement of black queens fits every placement of white queens that
+//! takes the other columns. A first search counts the placements of white queens by their columns. In a second search
+//! every placement of black queens adds the number of white placements on the columns that it leaves, times the
+//! weight of these columns. None of the lists, trees and kernels of the engine is used.
 //!
-//! **Time** for two colours: 8 ms a unit at n = 20, 60 ms at 22, 0.9 s at 24, 82 s at 28. Visiting each
-//! solution took 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MB at n = 24, 94 MB at 28.
+//! **Time** for two colours: 8 ms a unit at n = 20, 60 ms at 22, 0.9 s at 24, 82 s at 28. Visiting each solution took
+//! 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MB at n = 24, 94 MB at 28.
 
 use super::unit::{EVEN, Interrupt, RowDomains, Weight};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 
-/// Counts a unit's solutions, with their weights.
+/// Counts the solutions of a unit, each as often as its weight says.
 pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64, Interrupt> {
     let allowed = domains.allowed[..domains.size.rows()].iter().copied();
     let rows: Vec<(usize, u32)> = allowed.enumerate().collect();
@@ -26,8 +26,9 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
     if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
 }
 
-/// The bytes that a thread needs for a unit of engine `colours`: the ranks, and a number for each pair of a set of
-/// even columns and a set of odd ones, of which there are most if they have half of the columns.
+/// Returns the bytes that a thread needs to recount a unit of engine `colours`. It needs the ranks, and a number for
+/// each pair of a set of even columns and a set of odd ones. There are most pairs if each set has half of the
+/// columns.
 pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
     let [odd, even] = [size.rows() / 2, size.rows().div_ceil(2)];
     8 * (sets(odd, odd / 2) * sets(even, even / 2)) as u64 + (8 << 16)
@@ -38,7 +39,7 @@ fn sets(of: usize, size: usize) -> usize {
     (1..=size).fold(1, |sets, k| sets * (of + 1 - k) / k)
 }
 
-/// Counts the solutions with these rows, with weights that depend on the columns of their white queens.
+/// Counts the solutions on these rows, with weights that depend on the columns of the white queens.
 fn by_colour(
     rows: &[(usize, u32)],
     domains: &RowDomains,
@@ -70,7 +71,7 @@ fn by_colour(
     u64::try_from(solutions).map_err(|_| Interrupt::Overflow)
 }
 
-/// The last queen's row, and what the queens up to it take of this row.
+/// The row of the last queen, and the squares of this row that are taken by the queens so far.
 #[derive(Clone, Copy, Default)]
 struct Queens {
     row: usize,
@@ -79,8 +80,8 @@ struct Queens {
     rising: u32,
 }
 
-/// Finds the columns of each way to place a queen in every one of these rows, from the top down. (From the
-/// middle outwards it took as long.)
+/// Places a queen in each of these rows, from the top down, in every possible way, and calls `found` with the columns
+/// of each placement. (Going from the middle outwards took as long.)
 fn place(rows: &[(usize, u32)], above: Queens, cancel: &Cancel, found: &mut impl FnMut(u32)) {
     let Some((&(row, allowed), rows)) = rows.split_first() else { return found(above.columns) };
     if cancel.is_cancelled() {
@@ -97,8 +98,8 @@ fn place(rows: &[(usize, u32)], above: Queens, cancel: &Cancel, found: &mut impl
     }
 }
 
-/// Returns the place of each set of 16 numbers among the sets of its size, in the order of their bits: sets of
-/// the lowest numbers come first.
+/// Returns the rank of each set of 16 numbers among the sets of its size, in increasing order of the sets as binary
+/// numbers.
 fn ranks() -> Vec<usize> {
     let mut next = [0; 17];
     let rank = |set: u32| {
@@ -109,7 +110,7 @@ fn ranks() -> Vec<usize> {
     (0..1 << 16).map(rank).collect()
 }
 
-/// The even columns of these, by halves of their numbers.
+/// Returns the even columns of a set, column 2c as bit c.
 pub(super) fn halved(columns: u32) -> u32 {
     let steps = [(1, 0x3333_3333), (2, 0x0f0f_0f0f), (4, 0x00ff_00ff), (8, 0xffff)];
     steps.into_iter().fold(columns & EVEN, |bits, (shift, mask)| (bits | bits >> shift) & mask)

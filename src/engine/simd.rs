@@ -1,10 +1,9 @@
-//! The choice of a kernel: which vector instructions the inner loops use.
+//! The choice of a kernel: the vector instructions that the inner loops use.
 //!
-//! Kernels differ in speed only. A [`Kernel`] other than the portable one holds a token whose only
-//! constructor asks the CPU. So the value proves that functions compiled for those instructions may
-//! be called. `instructions!` names the instructions of each kernel: the CPU is asked for these, and
-//! `dispatch!` makes its calls from functions that are compiled for these, where the compiler finds
-//! any call that needs others.
+//! Kernels differ in speed only. A [`Kernel`] other than the portable one holds a token, and the only constructor of
+//! the token asks the CPU. So the value proves that functions compiled for its instructions may be called.
+//! `instructions!` lists the instructions of each kernel. The CPU is asked for exactly these. `dispatch!` makes its
+//! calls from functions that are compiled for exactly these, so the compiler rejects a call that needs others.
 //!
 //! CONTRIBUTING.md has a recipe for adding a kernel.
 
@@ -21,7 +20,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// Any CPU.
+    /// Plain Rust, for any CPU.
     Portable,
     /// 64-bit ARM, with NEON.
     #[cfg(target_arch = "aarch64")]
@@ -34,8 +33,8 @@ pub enum Kernel {
     Avx512(Avx512),
 }
 
-/// Defines methods of [`Kernel`] that call the function of the same name in the module `portable`, `neon`,
-/// `avx2` or `avx512` next to them.
+/// Defines methods of [`Kernel`]. Each calls the function of its own name in the module `portable`, `neon`, `avx2` or
+/// `avx512` beside it.
 macro_rules! dispatch {
     ($(
         $(#[$attribute:meta])*
@@ -70,8 +69,8 @@ macro_rules! dispatch {
     };
 }
 
-/// Calls a function from another one that is compiled for some instructions. The kernel's token proves that
-/// the CPU has them.
+/// Calls a function from another one that is compiled for some instructions. The token of the kernel proves that the
+/// CPU has them.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 macro_rules! call_with {
     ([$($instruction:tt)*] $module:ident::$function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {{
@@ -89,7 +88,7 @@ impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.
     pub const NAMES: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
-    /// What each of [`Kernel::NAMES`] runs on, in one line.
+    /// What each of [`Kernel::NAMES`] needs, in one line.
     pub const SUMMARIES: [&str; 4] = [
         "any CPU",
         "64-bit ARM, with NEON",
@@ -97,12 +96,12 @@ impl Kernel {
         "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI",
     ];
 
-    /// The fastest kernel that this CPU can run.
+    /// Returns the fastest kernel that this CPU can run.
     pub fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
-    /// Every kernel that this CPU can run, the fastest last.
+    /// Returns every kernel that this CPU can run, the fastest last.
     pub fn available() -> Vec<Self> {
         let kernels = [
             Some(Self::Portable),
@@ -116,7 +115,7 @@ impl Kernel {
         kernels.into_iter().flatten().collect()
     }
 
-    /// The kernel's name.
+    /// Returns the name of the kernel.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -133,7 +132,11 @@ impl Kernel {
 impl FromStr for Kernel {
     type Err = Error;
 
-    /// The kernel of this name; [`Error::InvalidValue`] if there is none that this CPU can run.
+    /// Returns the kernel of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] if this CPU cannot run a kernel of this name.
     fn from_str(name: &str) -> Result<Self, Error> {
         let available = Self::available();
         available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {

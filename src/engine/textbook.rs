@@ -1,7 +1,7 @@
 //! The textbook engines, and their units: one for each column of the first row's queen.
 //!
-//! Their counts form a palindrome, since mirroring the board maps the solutions of column c to those
-//! of column n - 1 - c. Only the second count uses that: it counts each unit by its image.
+//! The counts of the units form a palindrome, because mirroring the board maps the solutions of column c to the
+//! solutions of column n - 1 - c. Only the second count uses this: it counts the image of each unit.
 
 pub(super) mod bitmask;
 pub(super) mod board_scan;
@@ -15,11 +15,11 @@ use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 
-/// Counts the solutions of an n x n board, n >= 1, whose queen in the first row stands in this column. The
-/// result after a cancellation is meaningless.
+/// A function that counts the solutions of an n x n board, n >= 1, whose queen in the first row stands in this
+/// column. After a cancellation the result is meaningless.
 pub(crate) type CountWithQueen = fn(n: usize, first_column: usize, cancel: &Cancel) -> u64;
 
-/// A textbook engine's units, for boards of one row or more.
+/// The units of a textbook engine, for boards of one row or more.
 pub(crate) struct FirstRowUnits {
     pub(crate) size: BoardSize,
     pub(crate) count: CountWithQueen,

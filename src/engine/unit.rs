@@ -1,7 +1,7 @@
 //! What an engine provides: the independent units of a count, and counters for them.
 //!
-//! The units of all engines have one form: the queen of each row stands in one of the columns that
-//! the unit allows there. That is enough for any backtracker to count a unit again ([`RowDomains`]).
+//! The units of all engines have one form: the queen of each row stands in one of the columns that the unit allows
+//! there. So any backtracker can count a unit again ([`RowDomains`]).
 
 use std::fmt;
 use std::ops::Range;
@@ -16,42 +16,42 @@ use crate::error::Error;
 /// The even columns of all boards.
 pub(crate) const EVEN: u32 = 0x5555_5555;
 
-/// The independent units of one count, numbered from 0. The list depends only on the board, the
-/// engine and the number of split rows, never on the machine.
+/// The independent units of one count, numbered from 0. The list depends only on the board, the engine and the number
+/// of split rows, never on the machine.
 pub(crate) trait Units: Send + Sync {
-    /// The number of units.
+    /// Returns the number of units.
     fn len(&self) -> usize;
 
-    /// The number of solutions of the whole board that each solution of this unit stands for: 1 for
-    /// engines that do not use symmetry.
+    /// Returns the number of solutions of the whole board that each solution of this unit stands for: 1 for engines
+    /// that do not use symmetry.
     fn weight(&self, _unit: usize) -> u64 {
         1
     }
 
-    /// The units around this one that one thread counts fastest one after the other. They all have the same
-    /// neighbours.
+    /// Returns the range of units around this one that a thread counts fastest one after the other. Each unit of the
+    /// range has this range.
     fn neighbours(&self, unit: usize) -> Range<usize> {
         unit..unit + 1
     }
 
-    /// The solutions that the unit counts, and how many times.
+    /// Returns which solutions the unit counts, and how many times.
     fn domains(&self, unit: usize) -> RowDomains;
 
-    /// What counts units on one thread, for the first or the second count.
+    /// Makes a counter for one thread, for the first or the second count.
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_>;
 }
 
-/// Whether the units of a plan are counted for the first or for the second time.
+/// The first or the second count of the units of a plan.
 ///
-/// Nobody believes an unpublished count that was counted once. The second count has the same units,
-/// with the same counts, but it finds them on other data: each unit on its image under a symmetry
-/// of the board, so that a fault which depends on the data does not hit both counts alike.
+/// An unpublished count should be counted twice before it is believed. The second count has the units of the first
+/// one, with equal counts, but it finds them from other data: it counts the image of each unit under a symmetry of
+/// the board. So a fault that depends on the data does not hit both counts alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhichCount {
-    /// The units as they are.
+    /// The count of the units as they are.
     #[default]
     First,
-    /// Their images.
+    /// The count of the images of the units.
     Second,
 }
 
@@ -66,40 +66,58 @@ impl fmt::Display for WhichCount {
 
 /// Counts units on one thread.
 pub(crate) trait Counter: Send {
-    /// The number of solutions in this unit, before its weight.
+    /// Counts the solutions in this unit, before they are multiplied by its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 
-    /// The numbers of solutions in the first of these units, of which there is one at least, and in those after
-    /// it that the engine counts at once with it.
+    /// Counts the first of these units, and those of the following ones that the engine counts at once with it. The
+    /// range must not be empty.
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         Ok(vec![self.count(units.start, cancel)?])
     }
 }
 
-/// A function that counts a unit, for engines that count each unit for itself.
+/// Lets a function be the counter of an engine that counts each unit by itself.
 impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
         self(unit, cancel)
     }
 }
 
-/// The solutions that a unit counts, and how many times: the queen of each row stands in a column that is allowed
-/// there. Units of engine `colours` allow columns of one parity in each row, and count each solution 0, 1, 2 or 4
-/// times.
+/// The solutions that a unit counts, and how many times it counts each.
+///
+/// The queen of each row stands in a column that the unit allows there. Units of engine `colours` allow columns of
+/// one parity in each row, and count each solution 0, 1, 2 or 4 times. Units of other engines count each solution
+/// once.
+///
+/// ```
+/// use nqueens::{BoardSize, Engine, Plan, Solutions};
+///
+/// let size = BoardSize::new(8)?;
+/// let plan = Plan::new(size, Engine::Subtrees, None);
+/// let mut total = 0;
+/// for unit in 0..plan.units() {
+///     let domains = plan.domains(unit);
+///     let count: u64 = Solutions::new(size).map(|solution| domains.times(&solution)).sum();
+///     total += plan.weight(unit) * count;
+/// }
+/// assert_eq!(total, 92);
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 pub struct RowDomains {
     pub(crate) size: BoardSize,
-    /// The columns in which the queen of each row may stand, as bits; none beyond the board.
+    /// The columns in which the queen of each row may stand, as bits; no columns for rows beyond the board.
     pub(crate) allowed: Squares,
-    /// The weight of each solution; without it, 1.
+    /// The number of times that each solution counts. `None` stands for once.
     pub(crate) weight: Option<Weight>,
 }
 
-/// The weight of the solutions whose white queens, those with row and column of one parity, take these
-/// columns.
+/// A function from the columns of a solution's white queens to the number of times that the solution counts. A queen
+/// is white if its row and its column have one parity.
 pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
-    /// Returns the columns, from 0, in which the queen of a row may stand, as bits; rows count from 0.
+    /// Returns the columns in which the queen of a row may stand: bit c stands for column c. Rows and columns count
+    /// from 0.
     ///
     /// # Panics
     ///
@@ -109,7 +127,8 @@ impl RowDomains {
         self.allowed[row]
     }
 
-    /// Returns how many times the unit counts a solution of its board, before the weight of the unit.
+    /// Returns how many times the unit counts a solution of its board. This is not yet multiplied by the weight of
+    /// the unit.
     pub fn times(&self, solution: &Solution) -> u64 {
         let columns = solution.columns().iter().map(|column| 1 << column);
         if columns.clone().zip(self.allowed).any(|(column, allowed)| column & allowed == 0) {
@@ -120,13 +139,13 @@ impl RowDomains {
         self.weight.as_ref().map_or(1, |weight| weight(white))
     }
 
-    /// Returns whether the queen of a row stands on a square whose row and column have the same parity, as each
-    /// unit of engine `colours` decides for each row.
+    /// Returns whether the queen of a row is white in each solution of a unit of engine `colours`: whether its row
+    /// and its column have one parity.
     pub(crate) fn is_white(&self, row: usize) -> bool {
         row.is_multiple_of(2) == (self.allowed[row] & EVEN != 0)
     }
 
-    /// All solutions that have these queens.
+    /// Makes the domains that allow all solutions with these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         Self { size, allowed: queens.allowed(size), weight: None }
     }
@@ -139,19 +158,19 @@ impl fmt::Debug for RowDomains {
     }
 }
 
-/// Why a unit has no count.
+/// The reason why a unit has no count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// The count was cancelled.
     Cancelled,
-    /// The unit's count passed `u64::MAX`.
+    /// The count of the unit is larger than `u64::MAX`.
     Overflow,
-    /// An entry of a matrix of engine `colours` passed 16 bits.
+    /// An entry of a matrix of engine `colours` does not fit in 16 bits.
     LargeEntry,
 }
 
 impl Interrupt {
-    /// The error for this unit.
+    /// Makes the error for this unit.
     pub(crate) fn in_unit(self, unit: usize) -> Error {
         match self {
             Self::Cancelled => Error::StoppedBefore { what: "the end of the unit" },

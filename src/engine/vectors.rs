@@ -17,8 +17,7 @@ macro_rules! instructions {
     };
 }
 
-/// Defines the proof that this CPU has the instructions of a kernel, and a module with the loads and
-/// stores of its vectors.
+/// Defines the proof that this CPU has the instructions of a kernel, and a module that loads and stores its vectors.
 macro_rules! token {
     ([$($instruction:tt)*] $token:ident, $detected:ident, $arch:ident, $module:ident, $of_vectors:literal, $vector:ident) => {
         #[doc = concat!("Proof that this CPU has", $(" `", $instruction, "`"),*, ".")]
@@ -26,7 +25,7 @@ macro_rules! token {
         pub struct $token(());
 
         impl $token {
-            /// Asks the CPU.
+            /// Returns the proof, if this CPU has all the instructions.
             pub fn detect() -> Option<Self> {
                 let found = [$(std::arch::$detected!($instruction)),*];
                 found.iter().all(|has| *has).then_some(Self(()))
@@ -67,24 +66,25 @@ instructions!(avx2, token, Avx2, is_x86_feature_detected, x86_64, avx2, "avx2", 
 #[cfg(target_arch = "x86_64")]
 instructions!(avx512, token, Avx512, is_x86_feature_detected, x86_64, avx512, "avx512f", __m512i);
 
-/// Numbers that fill vectors.
+/// The integers that fill vectors.
 ///
 /// # Safety
 ///
-/// Loads and stores cast arrays of them to vectors: they have no padding, and all bit patterns are valid.
+/// Loads and stores cast arrays of these numbers to vectors: the type must have no padding, and every bit pattern
+/// must be valid.
 #[expect(unsafe_code, reason = "the loads and stores rest on what is promised here")]
 pub(in crate::engine) unsafe trait Lane: Copy {}
 macro_rules! lanes {
     ($($number:ty)*) => {$(
         // SAFETY: integers have no padding, and all bit patterns are valid.
-        #[expect(unsafe_code, reason = "as the trait says")]
+        #[expect(unsafe_code, reason = "integers fulfil what the trait demands")]
         unsafe impl Lane for $number {}
     )*};
 }
 lanes!(u8 u16 u32 u64);
 
-/// For every set of eight lanes, the permutation that moves these lanes to the front, one byte for each
-/// lane. It takes 2 KiB; a table of whole vectors would take a quarter of the first-level cache.
+/// For every set of eight lanes, the permutation that moves these lanes to the front, one byte for each lane. The
+/// table takes 2 KiB. A table of whole vectors would take a quarter of the first-level cache.
 pub(in crate::engine) static LANES_TO_FRONT: [u64; 256] = {
     let mut table = [0; 256];
     let mut set = 0;

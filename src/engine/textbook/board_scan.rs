@@ -2,16 +2,15 @@
 //!
 //! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
-//! **Idea.** Fill the board row by row. A square is safe if no queen stands above it in its
-//! column, on the diagonal towards the upper left or on the one towards the upper right: walk the
-//! three lines square by square. When a row has no safe square left, go back to the previous row.
+//! **Idea.** Fill the board row by row. A square is safe if no queen stands above it in its column, on the diagonal
+//! towards the upper left or on the diagonal towards the upper right. To find out, walk along the three lines square
+//! by square. When a row has no safe square left, go back to the previous row.
 //!
-//! **Compared with `permutation`.** A prefix with a clash is abandoned at once, with everything
-//! below it.
+//! **Compared with `permutation`.** A prefix with a clash is abandoned at once, with everything below it.
 //!
-//! **Time** O(n) for each of the n squares tried at each node of the search tree; **memory** O(n²).
+//! **Time** O(n) for each of the n squares tried at each node of the search tree. **Memory** O(n²).
 //!
-//! **Sources.** The way the problem is usually taught; for backtracking itself, R. J. Walker, "An enumerative
+//! **Sources.** The way the problem is usually taught. For backtracking itself: R. J. Walker, "An enumerative
 //! technique for a class of combinatorial problems", 1960.
 
 use crate::cancel::Cancel;
@@ -25,7 +24,7 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     fill_from(&mut board, 1, cancel)
 }
 
-/// The number of ways to fill the rows from this one on.
+/// Counts the ways to fill the rows from this one on.
 fn fill_from(board: &mut Board, row: usize, cancel: &Cancel) -> u64 {
     let n = board.len();
     if row == n {
@@ -45,7 +44,7 @@ fn fill_from(board: &mut Board, row: usize, cancel: &Cancel) -> u64 {
     solutions
 }
 
-/// Whether no queen in the rows above attacks this square.
+/// Returns whether no queen in the rows above attacks this square.
 fn is_safe(board: &Board, row: usize, column: usize) -> bool {
     let n = board.len();
     let above = (0..row).any(|up| board[up][column]);

@@ -2,9 +2,9 @@
 //!
 //! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
-//! **Idea.** All squares of a falling diagonal (towards the lower right) share row - column, all
-//! squares of a rising one (towards the upper right) share row + column. One flag for each column
-//! and each diagonal records whether it is taken. Adding n - 1 makes the differences start at 0.
+//! **Idea.** All squares of a falling diagonal (towards the lower right) share row - column. All squares of a rising
+//! one (towards the upper right) share row + column. One flag for each column and each diagonal records whether it is
+//! taken. Adding n - 1 makes the differences start at 0.
 //!
 //! ```text
 //! row - column + n - 1     row + column        (n = 4)
@@ -16,10 +16,10 @@
 //!
 //! **Compared with `column-array`.** Three lookups for each square instead of a loop over the queens.
 //!
-//! **Time** O(1) for each square tried; **memory** O(n).
+//! **Time** O(1) for each square tried. **Memory** O(n).
 //!
-//! **Sources.** E. W. Dijkstra, "Notes on Structured Programming", EWD249, 1970; N. Wirth, "Program
-//! Development by Stepwise Refinement", 1971.
+//! **Sources.** E. W. Dijkstra, "Notes on Structured Programming", EWD249, 1970. N. Wirth, "Program Development by
+//! Stepwise Refinement", 1971.
 
 use crate::cancel::Cancel;
 
@@ -56,7 +56,7 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     fill_from(&mut taken, 1, cancel)
 }
 
-/// The number of ways to fill the rows from this one on.
+/// Counts the ways to fill the rows from this one on.
 fn fill_from(taken: &mut Taken, row: usize, cancel: &Cancel) -> u64 {
     let n = taken.columns.len();
     if row == n {

@@ -2,16 +2,16 @@
 //!
 //! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
-//! **Idea.** `columns[row]` is the column of that row's queen. Two queens attack each other if
-//! their columns are equal or as far apart as their rows: |row - row'| = |column - column'|.
+//! **Idea.** `columns[row]` is the column of that row's queen. Two queens attack each other if their columns are
+//! equal or as far apart as their rows: |row - row'| = |column - column'|.
 //!
-//! **Compared with `board-scan`.** The board is n numbers instead of n² squares, and a test checks
-//! the queens placed so far instead of the squares between them.
+//! **Compared with `board-scan`.** The board is n numbers instead of n² squares, and a test checks the queens placed
+//! so far instead of the squares between them.
 //!
-//! **Time** O(n) for each square tried; **memory** O(n).
+//! **Time** O(n) for each square tried. **Memory** O(n).
 //!
-//! **Sources.** N. Wirth, *Algorithms + Data Structures = Programs*, 1976, section 3.5, describes
-//! the step from the board to the array.
+//! **Sources.** N. Wirth, *Algorithms + Data Structures = Programs*, 1976, section 3.5, describes the step from the
+//! board to the array.
 
 use crate::cancel::Cancel;
 
@@ -19,7 +19,7 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     extend(&mut vec![first_column], n, cancel)
 }
 
-/// The number of ways to fill the remaining rows.
+/// Counts the ways to fill the remaining rows.
 fn extend(columns: &mut Vec<usize>, n: usize, cancel: &Cancel) -> u64 {
     if columns.len() == n {
         return 1;
@@ -38,7 +38,7 @@ fn extend(columns: &mut Vec<usize>, n: usize, cancel: &Cancel) -> u64 {
     solutions
 }
 
-/// Whether a queen in the next row and this column attacks none of the queens placed so far.
+/// Returns whether a queen in the next row and this column attacks none of the queens placed so far.
 fn is_safe(columns: &[usize], column: usize) -> bool {
     let row = columns.len();
     columns

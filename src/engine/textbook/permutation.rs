@@ -2,17 +2,16 @@
 //!
 //! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
-//! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen
-//! of row `r` stands in column `columns[r]`. Go through all permutations and keep those in which no
-//! two queens share a diagonal.
+//! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen of row `r` stands
+//! in column `columns[r]`. Go through all permutations and keep those in which no two queens share a diagonal.
 //!
-//! **Compared with the others.** The oldest and slowest: nothing is pruned, so a clash between the
-//! first two rows is found again for each of the (n - 2)! orders of the rest.
+//! **Compared with the others.** The oldest and slowest engine. Nothing is pruned, so a clash between the first two
+//! rows is found again for each of the (n - 2)! orders of the rest.
 //!
-//! **Time** O(n! n²) at worst, in practice a few comparisons for each permutation; **memory** O(n).
+//! **Time** O(n! n²) at worst, in practice a few comparisons for each permutation. **Memory** O(n).
 //!
-//! **Sources.** The next permutation in lexicographic order is Narayana Pandita's (14th century);
-//! D. E. Knuth, *The Art of Computer Programming* 7.2.1.2, Algorithm L.
+//! **Sources.** The next permutation in lexicographic order is Narayana Pandita's (14th century): D. E. Knuth, *The
+//! Art of Computer Programming* 7.2.1.2, Algorithm L.
 
 use crate::cancel::Cancel;
 
@@ -29,13 +28,13 @@ pub(crate) fn count(n: usize, first_column: usize, cancel: &Cancel) -> u64 {
     solutions
 }
 
-/// Two queens share a diagonal if they are equally many rows and columns apart.
+/// Returns whether no two queens share a diagonal: whether no two are equally many rows and columns apart.
 fn no_shared_diagonal(columns: &[usize]) -> bool {
     (1..columns.len())
         .all(|row| (0..row).all(|above| row - above != columns[row].abs_diff(columns[above])))
 }
 
-/// Advances to the next permutation in lexicographic order; false after the last one.
+/// Advances to the next permutation in lexicographic order. Returns false after the last one.
 fn next_permutation(items: &mut [usize]) -> bool {
     // The longest falling tail is the last of its permutations, so the item before it must grow.
     let Some(pivot) = items.windows(2).rposition(|pair| pair[0] < pair[1]) else {
