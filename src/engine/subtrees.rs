@@ -1,46 +1,45 @@
 //! Engine `subtrees`: prefixes of the first rows, all eight symmetries, many nodes at a time.
 //!
-//! **Counts** the solutions of one subtree: those that begin with a given prefix, the queens
-//! of the first one to four rows, within one [case](cases) of the symmetry reduction.
+//! **Counts** the solutions of one subtree: the solutions that begin with a given prefix, the queens of the first one
+//! to four rows, within one [case](cases) of the symmetry reduction.
 //!
-//! **Idea.** The first rows cut the search into independent subtrees of very different sizes,
-//! which rayon's threads steal from each other. Inside a subtree a backtracker with the three
-//! words of `bitmask` fills the board row by row.
+//! **Idea.** The first rows cut the search into independent subtrees of very different sizes. Each subtree is a unit,
+//! and threads take unit after unit. Inside a subtree a backtracker with the three words of `bitmask` fills the board
+//! row by row.
 //!
 //! ```text
-//!   row 0  . Q . . . . . .  \  prefix: one unit of work for each
+//!   row 0  . Q . . . . . .  \  prefix: one unit for each
 //!   row 1  . . . . Q . . .  /  legal pair of squares
 //!   row 2  x x . x x . x .  \
 //!   row 3  . x x . x . . x   \  subtree: the nodes of a row are kept in one
-//!    ...                     /  buffer and taken 1, 8 or 16 at a time
+//!    ...                     /  buffer and taken 1, 4, 8 or 16 at a time
 //!   row 7  . . . . . . . .  /
 //! ```
 //!
 //! **Compared with `bitmask`.**
-//! * *Eight symmetries instead of none*: see [`cases`]; 3.8 times fewer nodes at n = 16 (not 8
-//!   times: a border queen too near a corner is often found late).
-//! * *No branch on data.* The textbook loop mispredicts at nearly every node, since the number of
-//!   free squares in the next row cannot be guessed; that costs more than all the arithmetic. Here
-//!   each row has a [buffer of nodes](level). A pass takes the lowest free square of each node in
-//!   the buffer, writes the child to the next row's buffer and keeps the node if it has more
-//!   squares. Both are unconditional writes that advance a length by 0 or 1.
-//! * *Vectors.* Such a pass is the same instruction sequence for all nodes, so AVX2 takes 8 and
-//!   AVX-512 takes 16 of them at a time, and one permutation packs the survivors.
-//! * *Look-ahead.* A child is dropped unless each of the three rows below it has a free square:
-//!   30 % fewer nodes than testing the next row alone.
-//! * *The last three rows* are closed by arithmetic: with two columns left there are only two
-//!   ways to fill the last two rows, and three comparisons decide which of them are legal. That makes
-//!   counts 7 to 10 % faster than passes over these rows.
+//! * *Eight symmetries instead of none*: see [`cases`]. There are 3.8 times fewer nodes at n = 16. (They are not 8
+//!   times fewer, because the search often finds late that a border queen is too near a corner.)
+//! * *No branch on data.* The textbook loop mispredicts at nearly every node, because the number of free squares in
+//!   the next row cannot be guessed. That costs more than all the arithmetic. Here each row has a [buffer of
+//!   nodes](level). A pass takes the lowest free square of each node in the buffer, writes the child to the buffer of
+//!   the next row, and keeps the node if it has more squares. Both are unconditional writes that advance a length by
+//!   0 or 1.
+//! * *Vectors.* A pass has one instruction sequence for all nodes. So NEON takes 4 nodes at a time, AVX2 takes 8 and
+//!   AVX-512 takes 16, and one permutation packs the survivors.
+//! * *Look-ahead.* A child is dropped unless each of the three rows below it has a free square. This leaves 30 %
+//!   fewer nodes than testing the next row alone.
+//! * *The last three rows* are closed by arithmetic. With two columns left there are only two ways to fill the last
+//!   two rows, and three comparisons decide which of them are legal. Counts are 7 to 10 % faster than with passes
+//!   over these rows.
 //!
-//! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept; **memory**
-//! 4 KiB for each row and thread.
+//! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept. **Memory** 4 KiB for each row
+//! and thread.
 //!
-//! **Invariants.** A buffered node has at least one free square in its row and queens in all rows
-//! above; only rows before the last two have buffers.
+//! **Invariants.** A node in a buffer has at least one free square in its row and queens in all rows above. Only rows
+//! before the last two have buffers.
 //!
-//! **Sources.** The reduction to one image in eight goes back to Takaken's N-Queens page (corner
-//! queen and border tests). Database engines know passes over buffers with branch-free packing as
-//! selection vectors.
+//! **Sources.** The reduction to one image in eight goes back to Takaken's N-Queens page (corner queen and border
+//! tests). In database engines, passes over buffers with branch-free packing are known as selection vectors.
 
 mod cases;
 mod kernel;
@@ -59,27 +58,27 @@ use crate::cancel::Cancel;
 use cases::Case;
 use levels::Levels;
 
-/// Boards of fewer rows have no room for a prefix above the last three rows: they are one unit, counted by the
-/// plain backtracker. The empty board has one solution (A000170).
+/// The smallest board that is cut. Smaller boards have no room for a prefix above the last three rows. They are one
+/// unit, which the plain backtracker counts. The empty board has one solution (A000170).
 const SMALLEST: usize = 4;
 
-/// The most rows that prefixes fill: with more, the list of units itself becomes long.
+/// The largest number of rows in a prefix. With more rows, the list of units itself becomes long.
 pub(crate) const MOST_SPLIT_ROWS: usize = 4;
 
-/// The subtrees of a board, in the order of their cases, then of their prefixes' columns.
+/// The subtrees of a board, ordered by case, then by the columns of the prefix.
 pub(crate) struct Subtrees {
     size: BoardSize,
     units: Vec<Case>,
 }
 
 impl Subtrees {
-    /// The subtrees of a board on which these queens are given.
+    /// Makes the subtrees of a board with these fixed queens.
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
         let whole = Case { allowed: queens.allowed(size), weight: 1 };
         if size.rows() < SMALLEST {
             return Self { size, units: vec![whole] };
         }
-        // Given queens break the symmetry.
+        // Fixed queens break the symmetry.
         let cases = if queens.is_empty() { cases::all(size) } else { vec![whole] };
         let mut units = Vec::new();
         let split_rows = split_rows.min(size.rows() - 3);
@@ -90,8 +89,7 @@ impl Subtrees {
     }
 }
 
-/// Adds a unit for each way to place the queens of these rows below a node, if that leaves a free square in the
-/// next row.
+/// Adds a unit for each way to place queens in these rows below a node, if it leaves a free square in the next row.
 fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
     if rows.is_empty() {
         units.extend((node.free != 0).then_some(case));
@@ -106,9 +104,11 @@ fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
     }
 }
 
-/// The rows that prefixes fill unless a count says how many: for n = 14 to 17 two, so that small units do not
-/// make the count slower, for larger boards enough for thousands of units, so that the last ones to finish cost
-/// little. Units take some seconds at n = 22, and again at n = 24.
+/// Returns the number of rows in a prefix unless a count sets it.
+///
+/// For n = 14 to 17 the number is two, because smaller units would make the count slower. For larger boards there are
+/// thousands of units, so that the last units to finish cost little. A unit takes some seconds at n = 22, and again
+/// at n = 24.
 pub(crate) fn default_split_rows(size: BoardSize) -> usize {
     (size.rows() / 6).clamp(1, MOST_SPLIT_ROWS)
 }

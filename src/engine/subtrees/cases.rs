@@ -1,9 +1,9 @@
 //! The reduction by all eight symmetries: a few cases, each with the squares that it forbids.
 //!
-//! Each of the four border lines (first row, last column, last row, first column) holds one queen.
-//! It has two distances, one from each end of its line, so a solution has eight *border distances*.
-//! The eight symmetries of the square permute them, and each of the eight places is reached from
-//! the first by exactly one symmetry:
+//! Each of the four border lines (first row, last column, last row, first column) holds one queen. The queen has two
+//! distances, one from each end of its line, so a solution has eight *border distances*. The eight symmetries of the
+//! square permute them. Each of the eight places of a border distance is reached from the first place by exactly one
+//! symmetry:
 //!
 //! ```text
 //!        a →      ← .              a: first row from the left    (this place: "top")
@@ -14,23 +14,23 @@
 //!      ↑     bottom ←  ↑           other four, marked by bare arrows, are those under reflections.
 //! ```
 //!
-//! Count only solutions whose `top` is the smallest of the eight. In an orbit of eight images, one is
-//! counted for each place that shares the smallest value. Which places can share it?
+//! Count only solutions in which `top` is the smallest of the eight distances. An orbit is a solution with its
+//! images. In an orbit of eight images, one image is counted for each place that shares the smallest value. Which
+//! places can share it?
 //!
-//! * **`top` = 0: a corner queen.** It stands on two borders, so two places share the value, and
-//!   the reflection in the main diagonal exchanges them. No other corner can hold a queen as well.
-//!   That reflection also exchanges "the column of row 1's queen" and "the row of column 1's
-//!   queen". The two numbers differ: if they were equal, the two queens would attack each other,
-//!   or be one queen on the diagonal of the corner queen. Count only solutions in which the former
-//!   is smaller: column 1 is forbidden down to row `column of row 1's queen`. There is one case for
-//!   each such column, with weight 8.
-//! * **`top` = a > 0.** A reflected place cannot share the value: its queen would stand in the
-//!   same column or on the same diagonal as the first row's (a in the middle would need all four
-//!   border queens in the middle of their lines). The rotated places can. Let T be the set of
-//!   the places among {right, bottom, left} that equal a. Rotating another of the tied places to the top
-//!   shows which sets belong to the same orbit:
+//! * **`top` = 0: a corner queen.** The queen stands on two borders, so two places share the value, and the
+//!   reflection in the main diagonal exchanges them. No other corner can hold a queen as well. This reflection also
+//!   exchanges "the column of row 1's queen" and "the row of column 1's queen". The two numbers differ: if they were
+//!   equal, the two queens would attack each other, or be one queen on the diagonal of the corner queen. Count only
+//!   solutions in which the former is smaller: column 1 is forbidden down to row `column of row 1's queen`. There is
+//!   one case for each such column, with weight 8.
+//! * **`top` = a > 0.** A reflected place cannot share the value: its queen would stand in the column of the first
+//!   row's queen or on a diagonal with it. (A queen in the middle of the first row would need all four border queens
+//!   in the middle of their lines.) The rotated places can share the value. Let T be the set of the places among
+//!   {right, bottom, left} that equal a. Rotating another of the tied places to the top shows which sets belong to
+//!   one orbit:
 //!
-//! | T | same orbit | counted | weight |
+//! | T | in one orbit with | counted | weight |
 //! |---|---|---|---|
 //! | none | | | 8 |
 //! | right | left | right | 8 |
@@ -38,14 +38,13 @@
 //! | right, bottom | right, left; bottom, left | right, bottom | 8 |
 //! | all | | all | 2: four of eight images, two of four, or one of two |
 //!
-//! The queen of a place in T is known from the start: all other squares of its row, and all that it
-//! attacks, are forbidden. The values of places outside T must be larger than a, so squares near the
-//! corners are forbidden.
+//! The queen of a place in T is known from the start: all other squares of its row, and all squares that it attacks,
+//! are forbidden. The values of places outside T must be larger than a, so squares near the corners are forbidden.
 
 use crate::board::size::{BoardSize, Squares};
 use crate::board::square::{FixedQueens, Square};
 
-/// Some of the solutions, one in each row's columns, and what each of them counts.
+/// A part of the solutions: the queen of each row stands in a column that the case allows there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     /// The columns in which the queen of each row may stand, as bits.
@@ -54,7 +53,7 @@ pub(super) struct Case {
     pub(super) weight: u64,
 }
 
-/// All cases of a board of at least four rows: `sum of weight x solutions` is the total.
+/// Returns all cases of a board of at least four rows. The sum of weight times solutions over the cases is the total.
 pub(super) fn all(size: BoardSize) -> Vec<Case> {
     let n = size.get();
     debug_assert!(n >= 4, "smaller boards have no two distinct borders");
@@ -62,7 +61,7 @@ pub(super) fn all(size: BoardSize) -> Vec<Case> {
     corner.chain((1..n / 2).flat_map(|distance| border_cases(size, distance))).collect()
 }
 
-/// Queens at (0, 0) and (1, `second_column`).
+/// Returns the case with queens at (0, 0) and (1, `second_column`).
 fn corner_case(size: BoardSize, second_column: usize) -> Case {
     let mut allowed = FixedQueens::default().allowed(size);
     allowed[0] = 1;
@@ -73,7 +72,8 @@ fn corner_case(size: BoardSize, second_column: usize) -> Case {
     Case { allowed, weight: 8 }
 }
 
-/// The first row's queen at `distance` from the left, with each set of tied places that is counted.
+/// Returns the cases with the first row's queen at `distance` from the left, one for each set of tied places that is
+/// counted.
 fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     let last = size.get() - 1;
     let right = Square { row: distance, column: last };
@@ -88,7 +88,7 @@ fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     ];
     let corner = (2 << distance) - 1;
     let case = |(tied, weight): (&[Square], u64)| {
-        // Only the tied queens are given: the attacks of the first row's queen move down with the search.
+        // Only the tied queens are fixed here: the search itself carries the attacks of the first row's queen down.
         let mut allowed = FixedQueens::new(size, tied).ok()?.allowed(size);
         allowed[0] &= 1 << distance;
         for row in (1..=last).filter(|row| tied.iter().all(|queen| queen.row != *row)) {

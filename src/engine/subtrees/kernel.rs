@@ -1,14 +1,14 @@
 //! The passes over a level: two functions, with a version for each [`Kernel`].
 //!
-//! * `expand` moves the next child of each node to the next level, if each of the three rows
-//!   below the node's own has a free square left;
-//! * `finish` counts the solutions below the next child of each node of the third row from below.
+//! * `expand` writes the next child of each node to the next level, if each of the three rows below the node's own
+//!   has a free square left.
+//! * `finish` counts the solutions below the next child of each node, for the row that is the third from below.
 //!
-//! Both take the nodes from index `from` to the end and keep, packed, those with more children. The portable
-//! kernel is the reference: the others do the same with all lanes of a vector.
+//! Both take the nodes from index `from` to the end, and keep the nodes with more children, packed. The portable
+//! kernel is the reference. The other kernels do with all lanes of a vector what it does with one node.
 
-/// Defines the passes of a vector kernel, compiled for these CPU features. Its module has a type
-/// `Vector` of `LANES` 32-bit words, a type `Lanes` with a bit for each of them, and these operations:
+/// Defines the passes of a vector kernel, compiled for these CPU features. The module has a type `Vector` of `LANES`
+/// 32-bit words, a type `Lanes` with a bit for each of them, and these operations:
 ///
 /// | operation | result |
 /// |---|---|
@@ -16,7 +16,7 @@
 /// | `add`, `min`, `left::<1>`, `right::<1>` | word by word; the last two shift |
 /// | `splat(word)` | the word in each lane |
 /// | `nonzero(lanes, vector)` | the lanes that are not 0, among these lanes |
-/// | `to_front(lanes, vector)` | these lanes first |
+/// | `to_front(lanes, vector)` | the vector with these lanes first |
 ///
 /// What a store writes after the last node is overwritten later or never read.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
@@ -62,12 +62,12 @@ macro_rules! vector_passes {
             solutions
         }
 
-        /// The lanes that hold nodes when `len` of them are left, at least one.
+        /// Returns the lanes that hold nodes when `len` nodes are left, at least one.
         fn first_lanes(len: usize) -> Lanes {
             if len >= LANES { !0 } else { (1 << len) - 1 }
         }
 
-        /// Each node's child on its lowest free square. The nodes that have more move to `kept`.
+        /// Returns the child of each node on its lowest free square. Nodes with more free squares move to `kept`.
         #[target_feature(enable = $features)]
         fn next_child(
             level: &mut Level,
@@ -86,7 +86,7 @@ macro_rules! vector_passes {
             next_row(Node { columns, falling, rising: or(node.rising, queen), ..node }, allowed)
         }
 
-        /// The nodes one row further down, without a queen in the row above.
+        /// Returns the nodes of the next row, without a queen in this row.
         #[target_feature(enable = $features)]
         fn next_row(above: Node<Vector>, allowed: Vector) -> Node<Vector> {
             let (falling, rising) = (left::<1>(above.falling), right::<1>(above.rising));
@@ -94,7 +94,7 @@ macro_rules! vector_passes {
             Node { falling, rising, free, ..above }
         }
 
-        /// Writes the chosen lanes from `at` on; returns how many.
+        /// Writes the chosen lanes from `at` on, and returns their number.
         #[target_feature(enable = $features)]
         fn pack(level: &mut Level, at: usize, nodes: Node<Vector>, chosen: Lanes) -> usize {
             let [columns, falling, rising, free] = level.lanes_mut::<LANES>(at);
@@ -120,14 +120,14 @@ use crate::engine::simd::Kernel;
 
 impl Kernel {
     dispatch! {
-        /// Moves the next children to the next level. `allowed` are the columns in which queens may stand in the three
-        /// rows below the level's.
+        /// Moves the next children to the next level. `allowed` has the columns in which queens may stand in the
+        /// three rows below the level's own.
         pub(super) fn expand(
             self, level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3],
         );
 
-        /// Counts the solutions below the next children. `allowed` are the columns in which queens may stand in the last
-        /// two rows, `board` has a bit for each column.
+        /// Counts the solutions below the next children. `allowed` has the columns in which queens may stand in the
+        /// last two rows, `board` a bit for each column.
         pub(super) fn finish(
             self, level: &mut Level, from: usize, allowed: [u32; 2], board: u32,
         ) -> u64;

@@ -2,16 +2,17 @@
 
 use crate::board::solutions::Node;
 
-/// The capacity of a level, a power of two so that one instruction keeps an index below it.
+/// The capacity of a level. It is a power of two, so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;
 
-/// The lanes of the widest vector: a whole one may be written after the last node.
+/// The lanes of the widest vector. A whole vector may be written after the last node.
 const LANES: usize = 16;
 
-/// The nodes of one row, field by field, so that one vector load reads a field of many nodes.
+/// The nodes of one row. Each field of the nodes has its own array, so that one vector load reads a field of many
+/// nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
-    /// Columns, falling, rising and free squares of each [`Node`], with room for a vector after the last one.
+    /// The columns, falling, rising and free squares of each [`Node`], with room for a vector after the last one.
     fields: [[u32; CAPACITY + LANES]; 4],
     pub(super) len: usize,
 }
@@ -19,9 +20,10 @@ pub(super) struct Level {
 impl Level {
     pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + LANES]; 4], len: 0 };
 
-    /// Each field of the `W` nodes from `at` on. `W` is at most 16, and `at` is below the capacity, which the order
-    /// of passes guarantees. So the remainder changes nothing, but it shows the compiler that no bounds check is
-    /// needed: with one, counts take 4 to 9 % longer.
+    /// Returns each field of the `W` nodes from `at` on, where `W` is at most 16.
+    ///
+    /// The order of passes guarantees that `at` is below the capacity, so the remainder changes nothing. But it shows
+    /// the compiler that no bounds check is needed. With a bounds check, counts take 4 to 9 % longer.
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
@@ -29,7 +31,7 @@ impl Level {
         fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
     }
 
-    /// Each field of the `W` nodes from `at` on, to be written.
+    /// Returns each field of the `W` nodes from `at` on, to be written.
     pub(super) fn lanes_mut<const W: usize>(&mut self, at: usize) -> [&mut [u32; W]; 4] {
         const { assert!(W <= LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
@@ -37,7 +39,7 @@ impl Level {
         fields.map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
     }
 
-    /// Writes a node after the last one, or over one.
+    /// Writes a node, over another one or after the last one.
     pub(super) fn set(&mut self, at: usize, node: Node) {
         let [columns, falling, rising, free] = self.lanes_mut(at);
         (*columns, *falling) = ([node.columns], [node.falling]);

@@ -1,7 +1,8 @@
-//! One buffer of nodes for each row, and the order in which they are processed.
+//! One buffer of nodes for each row, and the order in which the buffers are processed.
 //!
-//! A *level* holds nodes whose rows above are filled. A pass takes up to [`PASS`] nodes from the
-//! end of a level, moves each one's next child down and keeps the nodes that have more children.
+//! A *level* holds the nodes of one row: in these nodes all rows above are filled. A pass takes up to [`PASS`] nodes
+//! from the end of a level. It writes the next child of each node to the level below, and keeps the nodes that have
+//! more children.
 //!
 //! ```text
 //! loop:
@@ -9,9 +10,9 @@
 //!   if none is full, over the highest level with nodes; done if there is none
 //! ```
 //!
-//! Going down first keeps the levels short: a level has fewer than [`PASS`] nodes before a pass over
-//! the one above adds at most [`PASS`]. Passes of the last kind, with fewer nodes, are rare: a
-//! subtree of a million nodes has a hundred of them. A prefix is passed in the same way, one node a row.
+//! Going down first keeps the levels short: a level has fewer than [`PASS`] nodes before a pass over the level above
+//! adds at most [`PASS`]. Passes over levels that are not full are rare: a subtree of a million nodes has a hundred
+//! of them. The rows of a prefix are passed in this way too, with one node in each row.
 
 use super::level::{CAPACITY, Level};
 use crate::board::size::{BoardSize, Squares};
@@ -20,8 +21,8 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
-/// Nodes in a full pass: a multiple of all kernels' lanes, large enough that the mispredicted
-/// branch at its end is cheap, small enough that all levels stay in the first-level cache.
+/// The number of nodes in a full pass. It is a multiple of the lanes of every kernel. It is so large that the
+/// mispredicted branch at the end of a pass is cheap, and so small that all levels stay in the first-level cache.
 const PASS: usize = 96;
 
 const _: () = assert!(2 * PASS <= CAPACITY && CAPACITY.is_power_of_two());
@@ -31,12 +32,12 @@ pub(super) struct Levels {
     kernel: Kernel,
     /// One bit for each column.
     board: u32,
-    /// One for each row but the last two.
+    /// A level for each row except the last two.
     levels: Vec<Level>,
 }
 
 impl Levels {
-    /// Buffers for boards of this size, which have three rows or more.
+    /// Makes buffers for boards of this size, at least three rows.
     pub(super) fn new(kernel: Kernel, size: BoardSize) -> Self {
         Self { kernel, board: size.columns(), levels: vec![Level::EMPTY; size.rows() - 2] }
     }
@@ -49,7 +50,7 @@ impl Levels {
         self.levels[0].len = 1;
         let (mut row, mut solutions) = (0, 0_u64);
         loop {
-            // Below the last pass, only the next level can be full.
+            // Below the row of the last pass, only the next level can be full.
             let reach = self.levels.len().min(row + 2);
             let full = self.levels[..reach].iter().rposition(|level| level.len >= PASS);
             let highest = || self.levels.iter().position(|level| level.len > 0);

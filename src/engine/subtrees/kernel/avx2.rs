@@ -1,4 +1,4 @@
-//! Eight nodes at a time with AVX2; a permutation from a table packs the survivors.
+//! Eight nodes at a time with AVX2. A permutation from a table packs the survivors.
 
 use std::arch::x86_64::{
     __m256i as Vector, _mm_cvtsi64_si128, _mm256_add_epi32 as add, _mm256_and_si256 as and,

@@ -1,7 +1,7 @@
-//! Sixteen nodes at a time with AVX-512 F; `vpcompressd` packs the survivors.
+//! Sixteen nodes at a time with AVX-512 F. `vpcompressd` packs the survivors.
 //!
-//! The packed vector goes through a register and a full store: the form of `vpcompressd` that
-//! writes to memory is many times slower on some CPUs.
+//! The packed vector goes through a register and a full store, because the form of `vpcompressd` that writes to
+//! memory is many times slower on some CPUs.
 
 use std::arch::x86_64::{
     __m512i as Vector, __mmask16 as Lanes, _mm512_add_epi32 as add, _mm512_and_si512 as and,

@@ -1,4 +1,4 @@
-//! Four nodes at a time with NEON; a permutation from a table packs the survivors.
+//! Four nodes at a time with NEON. A permutation from a table packs the survivors.
 
 use std::arch::aarch64::{
     uint32x4_t as Vector, vaddq_u32 as add, vandq_u32 as and, veorq_u32 as xor, vminq_u32 as min,
@@ -40,7 +40,7 @@ fn nonzero(lanes: Lanes, words: Vector) -> Lanes {
     lanes & vaddvq_u8(bits)
 }
 
-/// Of each lane the numbers of its four bytes make the order.
+/// Moves these lanes to the front. The four byte numbers of each lane make the order of the bytes.
 #[target_feature(enable = "neon")]
 fn to_front(lanes: Lanes, vector: Vector) -> Vector {
     let order = vmovl_u8(vcreate_u8(LANES_TO_FRONT[usize::from(lanes)]));

@@ -1,8 +1,7 @@
-//! One node at a time, for any CPU; the reference for the vector kernels.
+//! One node at a time, for any CPU. This kernel is the reference for the vector kernels.
 //!
-//! The loop bodies have no branch: a node is always written, and the length grows by 0 or 1. The
-//! passes are not inlined into their caller, where the loops would spill registers (0.77 s
-//! instead of 0.56 s at n = 16).
+//! The loop bodies have no branch: a node is always written, and the length grows by 0 or 1. The passes are not
+//! inlined into their caller, because the loops would spill registers there (0.77 s instead of 0.56 s at n = 16).
 
 use super::super::level::Level;
 use crate::board::solutions::Node;
@@ -20,9 +19,10 @@ pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: 
     (level.len, next.len) = (kept, added);
 }
 
-/// Two columns are left for the last two rows. If they are adjacent, their queens would attack each
-/// other. Otherwise there is one way if each row has a free square and each column is free in some
-/// row, and there are two ways if both rows have both squares free.
+/// Counts the ways to fill the last two rows, for which two columns are left.
+///
+/// If the columns are adjacent, the two queens would attack each other. Otherwise there is one way if each row has a
+/// free square and each column is free in some row. There are two ways if both rows have both squares free.
 #[inline(never)]
 pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u32) -> u64 {
     let mut kept = from;
@@ -42,7 +42,7 @@ pub(super) fn finish(level: &mut Level, from: usize, allowed: [u32; 2], board: u
     solutions
 }
 
-/// A node's child on its lowest free square. If the node has more, it moves to `kept`.
+/// Returns a node's child on its lowest free square. If the node has more free squares, it moves to `kept`.
 #[inline(always)]
 fn next_child(level: &mut Level, at: usize, kept: &mut usize, allowed: u32) -> Node {
     let node = level.get(at);
