@@ -1,9 +1,8 @@
 //! Engine `colours`: white queens and black queens, and a dot product between them.
 //!
-//! **Counts** the solutions whose white queens stand in given rows, reduced by all eight symmetries; see
-//! [`units`].
+//! **Counts** the solutions whose white queens stand in given rows, reduced by all eight symmetries: see [`units`].
 //!
-//! **Idea.** All squares of a diagonal have one colour. So queens on white squares and queens on black ones
+//! **Idea.** All squares of a diagonal have one colour. So a queen on a white square and a queen on a black one
 //! attack each other only along rows and columns:
 //!
 //! ```text
@@ -15,23 +14,25 @@
 //!     # . # . Q .
 //! ```
 //!
-//! White squares fall into those with even row and column and those with odd row and column, black ones
-//! into the other two ([`squares`]). Once it is fixed which rows have a white queen, a colour is a matrix:
-//! its entries count, for each set of even and each set of odd columns, the pairs of placements on its two
-//! sub-boards that share no diagonal. The count of a unit is the dot product of two such matrices. The one
-//! with fewer queens is filled ([`counter`]); of the other each entry is multiplied as it is found.
+//! White squares have an even row and an even column, or an odd row and an odd column. Black squares have an even row
+//! and an odd column, or the reverse. These are the four sub-boards ([`squares`]). Once it is fixed which rows have a
+//! white queen, a colour is a matrix. It has an entry for each set of even columns and each set of odd columns. The
+//! entry counts the pairs of placements on the two sub-boards of the colour that take these columns and share no
+//! diagonal. The count of a unit is the dot product of two such matrices. The matrix of the colour with fewer queens
+//! is stored ([`counter`]). Each entry of the other matrix is multiplied as soon as it is found.
 //!
-//! To fill a matrix, one sub-board's placements come as lists by label ([`list`]), the other's as a tree,
-//! compiled to a program that runs on 64 labels at a time ([`compile`], [`kernel`]).
+//! To fill a matrix, the placements on one sub-board come as a list, ordered by label ([`list`]). The placements on
+//! the other one form a tree, which is compiled to a program that runs on 64 labels at a time ([`compile`],
+//! [`kernel`]).
 //!
-//! **Compared with `subtrees`,** no solution is ever visited, nor any pair of placements that is no hit of
-//! one colour. docs/COLOURS.md derives all of it.
+//! **Compared with `subtrees`.** No solution is ever visited, and no pair of placements of one colour that does not
+//! fit. docs/COLOURS.md derives all of this.
 //!
 //! **Time.** See docs/COLOURS.md. **Memory** for each thread: see [`worker_bytes`].
 //!
 //! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!
-//! **Sources.** Found for this program; docs/COLOURS.md names its relatives.
+//! **Sources.** Found for this program. docs/COLOURS.md names relatives.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -66,13 +67,14 @@ use limits::Limits;
 pub(crate) use limits::bytes as worker_bytes;
 use units::UnitList;
 
-/// Smaller boards are counted whole.
+/// The smallest board that this engine counts. Smaller boards are counted whole.
 pub(crate) const SMALLEST: usize = 4;
-/// On larger boards a word would have no room for the label of a block. One would take a million core-hours.
+/// The largest board that this engine counts. On larger boards a word would have no room for the number of a label.
+/// Counting one would take a million core-hours anyway.
 pub(crate) const LARGEST: u32 = 30;
 
-/// The largest board on which all units with the same programs, up to 400, are counted by one thread:
-/// they take some 40 ms then.
+/// The largest board on which one thread counts all units that share programs, up to 400: on this board they take
+/// about 40 ms.
 const LARGEST_BY_CLASSES: usize = 22;
 
 /// The units of a board.

@@ -1,4 +1,4 @@
-//! The code of programs, in words of 32 bits: a compiler writes it and kernels run it.
+//! The code of programs, in words of 32 bits. A compiler writes it, and kernels run it.
 //!
 //! ```text
 //!     filter   2 depth      length  low and high half of the queen's word
@@ -10,24 +10,24 @@
 //!     item     one half | other half << 16
 //! ```
 //!
-//! A length counts words of the code, from the first word of the piece on. The length of a filter includes its
+//! A length counts 32-bit words of code, from the first word of the piece on. The length of a filter includes its
 //! subtree.
 //!
-//! Squares and pairs have numbers from 1 in their leaf; 0 stands for none. The parts of a pair and the halves of an
-//! item are offsets, eight times their numbers: so an address is one step from the code, since CPUs scale by eight. A
-//! group's items have one label.
+//! Squares and pairs have numbers from 1 in their leaf, and 0 stands for none. The parts of a pair and the halves of
+//! an item are offsets, eight times these numbers. CPUs can scale by eight, so an address is one step from the code.
+//! The items of a group have one label.
 
-/// The bit of a word that none has.
+/// The number of a bit that no word has.
 pub(super) const NO_BIT: u32 = 64;
-/// The squares and pairs of a leaf, at most, and the place of all words.
+/// The largest number of planes of a leaf: its squares, its pairs, and plane 0, which has all words.
 pub(super) const MAX_PLANES: usize = 4096;
-/// From the offset of a square or pair to the next.
+/// The distance between the offsets of successive squares or pairs.
 pub(super) const OFFSET_SCALE: usize = 8;
-/// The items of a group, at most: each has up to eight hits with a lane, and vectors add pairs of products of
-/// them with weights in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
+/// The largest number of items of a group. Each item has up to eight hits with a lane. Vectors add pairs of products
+/// of these hits with weights, in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MAX_GROUP: usize = 8;
-/// The items of a section, at most. A sum of 32 bits has room for the products of a weight and a number
-/// of bits, sixteen to a sum: 16 * 255 * 8 * 65536 < 2^32.
+/// The largest number of items of a section. A sum of 32 bits has room for the products of weights and numbers of
+/// bits, sixteen to a sum: 16 * 255 * 8 * 65536 < 2^32.
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
 
@@ -35,28 +35,28 @@ const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 b
 const FILTER: usize = 4;
 const LEAF: usize = 5;
 
-/// Two small numbers in a word: the bits of a square, the parts of a pair, the halves of an item.
+/// Packs two small numbers into a word: the bits of a square, the parts of a pair, or the halves of an item.
 pub(super) fn pack(one: u32, other: u32) -> u32 {
     one | other << 16
 }
 
-/// The two numbers in a word.
+/// Returns the two numbers in a word.
 #[inline(always)]
 pub(super) fn unpack(word: u32) -> [usize; 2] {
     [word & 0xffff, word >> 16].map(|number| number as usize)
 }
 
-/// A program, or a part of one, as it is written.
+/// A program, or a part of one, while it is written.
 #[derive(Default)]
 pub(super) struct Code(pub(super) Vec<u32>);
 
 impl Code {
-    /// Begins a subtree with its filter. Returns where it begins.
+    /// Begins a filter and its subtree. Returns where it begins.
     pub(super) fn filter(&mut self, depth: usize, queen: u64) -> usize {
         self.begin([2 * depth as u32, 0, queen as u32, (queen >> 32) as u32])
     }
 
-    /// Begins a leaf. Returns where it begins; sections follow.
+    /// Begins a leaf. Returns where it begins. Sections follow.
     pub(super) fn leaf(&mut self, depth: usize) -> usize {
         self.begin([2 * depth as u32 + 1, 0, 0, 0, 0])
     }
@@ -66,17 +66,17 @@ impl Code {
         self.0.len() - WORDS
     }
 
-    /// Ends the piece that begins here.
+    /// Ends the piece that begins at `start`.
     fn end(&mut self, start: usize) {
         self.0[start + 1] = (self.0.len() - start) as u32;
     }
 
-    /// Ends the subtree of a filter; without anything below it there is none.
+    /// Ends the subtree of a filter. If the subtree is empty, removes the filter.
     pub(super) fn end_subtree(&mut self, start: usize) {
         if self.0.len() == start + FILTER { self.0.truncate(start) } else { self.end(start) }
     }
 
-    /// Ends a leaf with its squares and pairs; without sections there is none.
+    /// Ends a leaf with its squares and pairs. If the leaf has no sections, removes it.
     pub(super) fn end_leaf(&mut self, start: usize, squares: &[u32], pairs: &[u32]) {
         let sections = self.0.len() - start - LEAF;
         if sections == 0 {
@@ -103,7 +103,7 @@ impl Code {
 /// A label and its items.
 pub(super) type Group = [u32; 1 + MAX_GROUP];
 
-/// Groups for a section, by the number of their items.
+/// The groups for a section, by the number of their items.
 #[derive(Default)]
 pub(super) struct Groups([Vec<u32>; MAX_GROUP]);
 
@@ -111,7 +111,7 @@ impl Groups {
     /// Adds a group with the first `items` items of this one, at least one.
     pub(super) fn add(&mut self, group: &Group, items: usize) {
         let groups = &mut self.0[items - 1];
-        // All of it, for a copy of known length is fast.
+        // The whole group is copied, because a copy of known length is fast.
         groups.extend_from_slice(group);
         groups.truncate(groups.len() - (MAX_GROUP - items));
     }
@@ -119,14 +119,14 @@ impl Groups {
 
 /// An instruction, as it is read.
 pub(super) enum Instruction<'a> {
-    /// Keeps the words at a depth that fit the queen, for the next depth. If any are left, the program goes on with the
-    /// subtree.
+    /// Keeps the words at a depth that fit the queen, for the next depth. If any are left, the program continues with
+    /// the subtree.
     Filter { queen: u64, subtree: &'a [u32] },
-    /// Completes the words at a depth.
+    /// Counts the completions of the words at a depth.
     Leaf(LeafCode<'a>),
 }
 
-/// What a leaf is made of.
+/// The parts of a leaf.
 pub(super) struct LeafCode<'a> {
     pub(super) sections: &'a [u32],
     pub(super) squares: &'a [u32],
@@ -134,7 +134,7 @@ pub(super) struct LeafCode<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// The first instruction of some code, its depth, and the code behind the instruction and its subtree.
+    /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree.
     pub(super) fn first(code: &'a [u32]) -> Option<(usize, Self, &'a [u32])> {
         let [head, length, ..] = *code else { return None };
         let (depth, behind) = (head as usize / 2, &code[length as usize..]);
@@ -151,8 +151,8 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// Sections, or the groups of a section by length: of each piece the number with which it begins, and what is in
-/// it.
+/// Iterates over sections, or over the groups of a section by their length. Returns the number with which each piece
+/// begins, and its contents.
 #[inline(always)]
 pub(super) fn records(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut rest = code;

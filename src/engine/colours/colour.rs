@@ -47,7 +47,7 @@ impl ColourState {
         (self.tree_units, other.tree_units) = (0..0, 0..0);
     }
 
-    /// Begins the list of the placements on the even rows of a batch, and the tree of those on the odd rows.
+    /// Begins the list of the placements on the even rows of a batch, and the tree of the placements on the odd rows.
     pub(super) fn prepare(
         &mut self,
         units: &UnitList,
@@ -61,7 +61,7 @@ impl ColourState {
         if !self.tree_units.contains(&batch.units.start) {
             let own_rows = |y| self.board.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
-            // The labels that count with some x of the class count with its first.
+            // A label that counts with any x of the class counts with the first one.
             let labels = units.columns(a, x_class.start).labels(self.colour.other());
             self.tree = Tree::new(&self.board, &class, labels);
             self.tree_units = units.of_classes(batch.units.start);

@@ -1,6 +1,6 @@
 //! Compiles a tree to a program that runs on each block of a list.
 //!
-//! A node of the tree keeps of a block the words that fit its queens, and its subtrees go on with these:
+//! A node of the tree keeps the words of a block that fit its queens, and its subtrees continue with these words:
 //!
 //! ```text
 //!     filter d, queen      keep the words at depth d that share no diagonal with this queen, for depth
@@ -8,13 +8,13 @@
 //!     leaf d               count the words at depth d that fit each completion of the node
 //! ```
 //!
-//! A leaf takes the last rows, five at most, at once. It pays as soon as few words are left, see
-//! [`kernel`](super::kernel). How many there will be differs little from block to block, so the words of one block
-//! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves,
-//! so one is compiled for up to 20 batches. It holds only completions whose label counts for some of them.
+//! A leaf takes the last rows, at most five, at once. That pays as soon as few words are left: see
+//! [`kernel`](super::kernel). The number of words left differs little from block to block, so the words of one block
+//! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves. So
+//! one program serves up to 20 batches. It holds only the completions whose label counts for some of these batches.
 //!
-//! A program that would be too long is compiled part by part: a part ends between two children of a node, and the
-//! next one begins with the queens of this node.
+//! A program that would be too long is compiled in parts. A part ends between two children of a node, and the next
+//! part begins with the queens of this node.
 
 use super::code::Code;
 use super::completions::Leaf;
@@ -30,7 +30,7 @@ use crate::engine::unit::Interrupt;
 /// The program of a tree.
 pub(super) struct Program {
     code: Code,
-    /// Whether the code is the whole program; if not, it is a part of one or nothing.
+    /// Whether the code is the whole program. If not, it is a part of it or nothing.
     is_whole: bool,
     /// The length of a part, in words of code. A part may be longer by what is below one node.
     part_len: usize,
@@ -46,8 +46,8 @@ impl Program {
         self.is_whole = false;
     }
 
-    /// Visits the program of a tree part by part. It is compiled unless all of it is there. The sample, a block of
-    /// middling length, stands for all blocks.
+    /// Visits the program of a tree part by part. If the code is not the whole program, each part is compiled first.
+    /// The sample, a block of medium length, stands for all blocks.
     pub(super) fn each_part(
         &mut self,
         tree: &Tree,
@@ -89,16 +89,16 @@ impl Program {
     }
 }
 
-/// Compiles a tree, part by part.
+/// A compiler of a tree, part by part.
 struct Compiler<'a> {
     tree: &'a Tree,
     limits: &'a Limits,
     kernel: Kernel,
     part_len: usize,
-    /// Of the sample, the words that each queen leaves.
+    /// The words of the sample that the queen at each depth leaves.
     kept: [Vec<u64>; MAX_ROWS],
-    /// Where the last part ended and the next one begins: the number of a child at each depth, the upper ones
-    /// last; none at the beginning and at the end.
+    /// Where the last part ended and the next one begins: the number of a child at each depth, with the upper depths
+    /// last. It is empty at the beginning and at the end.
     path: Vec<usize>,
     code: &'a mut Code,
     leaf: Leaf,
@@ -106,7 +106,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// What is below some queens: a leaf where few words of the sample are left, else more queens.
+    /// Compiles what is below some queens: a leaf if few words of the sample are left, else more queens.
     fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
         let (tree, left) = (self.tree, sets[0].0.len() - depth);
         let is_leaf = self.limits.leaf_words.get(left).is_some_and(|most| words.len <= *most);
@@ -116,7 +116,7 @@ impl<'a> Compiler<'a> {
         let may_end = left >= self.limits.leaf_words.len();
         let first = self.path.pop().unwrap_or(0);
         for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
-            // A part has one of its children at least, or there would be no end of parts.
+            // A part has at least one of the children, or there would be no end of parts.
             let ends_here = may_end && number > first && self.code.0.len() >= self.part_len;
             if !ends_here {
                 self.child(child, depth, queens, words);
@@ -128,7 +128,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A queen and what is below it.
+    /// Compiles a queen and what is below it.
     fn child(&mut self, child: Child<'a>, depth: usize, queens: Queens, words: Words<'_>) {
         if self.cancel.is_cancelled() {
             return;
@@ -144,8 +144,8 @@ impl<'a> Compiler<'a> {
         self.code.end_subtree(start);
     }
 
-    /// A leaf. Returns whether it has room for all squares, pairs and completions. Without room, or without completions, there is
-    /// no code.
+    /// Compiles a leaf. Returns whether it has room for all squares, pairs and completions. Without room, or without
+    /// completions, there is no code.
     fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens) -> bool {
         let Self { tree, limits, code, leaf, .. } = self;
         let start = code.leaf(depth);

@@ -1,7 +1,7 @@
 //! The completions of a leaf: the ways to fill its last rows.
 //!
-//! They are made of two halves, and found without a search: all pairs of halves are tried, and those that
-//! fit each other have items in the [code](super::code).
+//! A completion consists of two halves. Completions are found without a search: all pairs of halves are tried, and
+//! each pair that fits becomes an item in the [code](super::code).
 
 use std::ops::Range;
 
@@ -9,18 +9,18 @@ use super::code::{Code, Group, Groups, MAX_GROUP, OFFSET_SCALE, pack};
 use super::squares::{Queens, SubBoard, bits};
 use super::tree::DROPPED;
 
-/// Halves that are tried at once: a word has a bit for each.
+/// The number of halves that are tried at once: a word has a bit for each.
 const AT_ONCE: usize = u64::BITS as usize;
 
-/// What a leaf is made of. A half has the number of its plane: 0 is the half without queens, squares come next, then
-/// pairs.
+/// The squares, pairs and halves of a leaf. The number of a half is the number of its plane: 0 is the half without
+/// queens, then come the squares, then the pairs.
 #[derive(Default)]
 pub(super) struct Leaf {
     pub(super) squares: Vec<u32>,
     pub(super) pairs: Vec<u32>,
-    /// What each way to fill some rows takes.
+    /// The columns and diagonals that each half takes.
     pub(super) halves: Vec<Queens>,
-    /// Where in `halves` the ways to fill a set of rows are.
+    /// The halves that fill each set of rows.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
     /// The items that were found, with their labels.
@@ -28,12 +28,12 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Makes room for items with this number of labels.
+    /// Makes an empty leaf with room for this number of labels.
     pub(super) fn new(labels: usize) -> Self {
         Self { items: Items::new(labels), ..Self::default() }
     }
 
-    /// Forgets the last leaf.
+    /// Removes the contents of the last leaf.
     pub(super) fn clear(&mut self) {
         self.squares.clear();
         self.pairs.clear();
@@ -55,7 +55,7 @@ impl Leaf {
         self.halves_of.push((1 << row, first..self.halves.len()));
     }
 
-    /// The ways to fill these rows.
+    /// Returns the halves that fill these rows, adding them if they are new.
     pub(super) fn halves(&mut self, rows: &[u32]) -> Range<usize> {
         let set = rows.iter().fold(0, |set, row| set | 1 << row);
         if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == set) {
@@ -76,12 +76,12 @@ impl Leaf {
         first..self.halves.len()
     }
 
-    /// Writes the completions of a row set, whose rows these halves fill. `labels` has the index of each label by
+    /// Writes the completions of a row set, whose rows these halves fill. `labels` has the index of each label, by
     /// columns.
     ///
-    /// As many of the last halves as a word has bits are tried at once: for each column and each diagonal there
-    /// is a word of those that take it, so those that fit another half are what the words of its columns and
-    /// diagonals leave.
+    /// Up to 64 of the last halves are tried at once, one bit of a word for each. Each column and each diagonal has a
+    /// word of the halves that take it. So the halves that fit a first half are the bits that the words of its
+    /// columns and diagonals leave.
     pub(super) fn section(
         &mut self,
         labels: &[u32],
@@ -105,7 +105,7 @@ impl Leaf {
                 let taken = queens.columns | halves[one].columns;
                 let left = halves[one].taken().fold(all, |left, taken| left & !conflicts[taken]);
                 for at in bits(left) {
-                    // No branch here, for nobody could predict it.
+                    // There is no branch here, because it could not be predicted.
                     let label = labels[(taken | last[at].columns) as usize];
                     found[len] = (label, pack(offset(one), offset(start + at)));
                     len += usize::from(label != DROPPED);
@@ -117,7 +117,7 @@ impl Leaf {
     }
 }
 
-/// The offset of the plane with this number.
+/// Returns the offset of the plane with this number.
 fn offset(half: usize) -> u32 {
     (OFFSET_SCALE * half) as u32
 }
@@ -125,9 +125,9 @@ fn offset(half: usize) -> u32 {
 /// The items of a section.
 #[derive(Default)]
 struct Items {
-    /// For each label the group that is not full yet, and how many items it has.
+    /// For each label, the group that is not full yet, and its number of items.
     groups: Vec<(Group, usize)>,
-    /// The labels with items, and how many there are.
+    /// The labels that have items. The first `labels_len` of them count.
     labels: Vec<u32>,
     labels_len: usize,
     full: Groups,

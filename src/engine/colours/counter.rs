@@ -1,9 +1,10 @@
-//! Counts the units of a batch at once.
+//! Counts all units of a batch at once.
 //!
-//! For each unit of a batch, the matrix of the colour with fewer queens (light; of as many, black) is filled: a
-//! block of labels Ce or Co at a time, the rows of each block by the other label. Then the program of the other
-//! colour (heavy) runs with what the light entries weigh: a block of its labels needs one column of the
-//! light matrix for each lane, so tiles of entries are transposed.
+//! For each unit of a batch, the matrix of the light colour is filled: this is the colour with fewer queens, or black
+//! if both have equally many. It is filled one block of labels at a time. The labels of a block are in lanes, and
+//! each label of the other kind has a row. Then the program of the heavy colour, the other one, runs with the weights
+//! of the light entries. A block of its labels needs one column of the light matrix for each lane, so tiles of
+//! entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy
@@ -25,6 +26,7 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
 
+/// A counter of units on one thread.
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
     kernel: Kernel,
@@ -54,9 +56,10 @@ impl<'a> ColoursCounter<'a> {
         }
     }
 
-    /// Makes the colour with fewer queens the light one. Of as many, white has more hits, as measured.
+    /// Makes the colour with fewer queens the light one. If both have equally many, black is light, because white has
+    /// more hits, as measured.
     fn choose_light(&mut self, a: u32) {
-        // Of white queens there are a in even rows and as many, or one less, in odd ones.
+        // There are a white queens in even rows, and in odd rows equally many or one fewer.
         let white_queens = a + self.units.odd_size(a);
         let is_white_light = 2 * white_queens < self.units.size.get();
         let Self { light, heavy, .. } = self;
@@ -81,7 +84,7 @@ impl<'a> ColoursCounter<'a> {
     }
 
     /// Returns the count of each unit: for each row set, the sum over all pairs of labels of the weighted light entry
-    /// times the heavy entry. `odd_ranks` has the y of each set.
+    /// times the heavy entry. `odd_ranks` has the rank y of each set.
     fn sum(
         &mut self,
         sets: &[usize],
@@ -102,7 +105,7 @@ impl<'a> ColoursCounter<'a> {
     }
 }
 
-/// The rows of each set of the class: of these sets, one for each label.
+/// Assigns rows of a matrix to these sets of the class: one row for each label. The other sets have none.
 fn rows_of_sets(sets: &[usize], labels: usize) -> RowsOfSets {
     let mut rows = [const { None }; MAX_SETS];
     for (place, set) in sets.iter().enumerate() {
@@ -122,7 +125,7 @@ impl Counter for ColoursCounter<'_> {
         self.light.prepare(self.units, &batch, cancel)?;
         self.heavy.prepare(self.units, &batch, cancel)?;
         let Self { light, kernel, limits, .. } = self;
-        // All of it, for a matrix has all its labels.
+        // The list is filled whole, because a matrix has all its labels.
         light.list.fill(0, usize::MAX, *kernel, cancel)?;
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);

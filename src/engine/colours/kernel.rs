@@ -2,9 +2,9 @@
 //!
 //! # The leaf
 //!
-//! A block has up to 64 labels, and at a leaf a few words of each are left. They fill lanes, eight words to
-//! a lane, all of one label: a label takes as many lanes as it needs, and 64 lanes are a layer. The words of
-//! a layer become bits, word s of a lane bit s of a byte:
+//! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill lanes: a lane holds eight
+//! words, all of one label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a layer
+//! become bits: word s of a lane becomes bit s of a byte:
 //!
 //! ```text
 //! for each bit b of a word:      plane b   = the words that have it            (a transposition)
@@ -15,14 +15,14 @@
 //!                                with this label and each of the 64 lanes
 //! ```
 //!
-//! In the light colour these numbers are added to a row of the matrix, lane by lane to the lane's label; in
-//! the heavy one each is multiplied with the weight of its lane's label, and summed at once, so that no matrix
-//! of it is ever stored.
+//! For the light colour the hits of each lane are added to a row of the matrix, under the lane's label. For the heavy
+//! colour the hits of each lane are multiplied by the weight of the lane's label and summed at once. So the matrix of
+//! the heavy colour is never stored.
 //!
-//! A program is executed by one function, which calls the kernel for each filter and each leaf. The loops are the
-//! same in all kernels. The loops over words are written with arrays of eight numbers, of which the compiler makes
-//! vectors. For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit
-//! sums, and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
+//! One function executes a program. It calls the kernel for each filter and each leaf. The loops have one source for
+//! all kernels. The loops over words are written with arrays of eight numbers, which the compiler turns into vectors.
+//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit sums, and a type
+//! `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
 //! |---|---|
@@ -34,7 +34,7 @@
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
 //! | `join_eight(one, words, some, joined)` | writes each word of the mask `some` that shares no bit with `one`, joined with it; returns their number |
-//! | `transpose_words(words, starts, planes)` | the planes of a layer |
+//! | `transpose_words(words, starts, planes)` | writes the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 
 use std::ops::Range;
@@ -52,67 +52,67 @@ use lanes::{Lanes, Layer, SLOTS};
 #[repr(C, align(64))]
 pub(super) struct Entries(pub(super) [u16; LANES]);
 
-/// The rows of each row set in a block, if it is to be counted: one for each label of the tree.
+/// The rows of each row set in a block, one for each label of the tree. `None` if the set is not counted.
 pub(super) type RowsOfSets = [Option<Range<usize>>; MAX_SETS];
 
-/// The rows of a tile, and the bytes of a quarter of a row.
+/// The number of rows of a tile, and the number of bytes in a quarter of a row.
 const TILE: usize = 16;
-/// Some rows of bytes, of which each quarter is transposed by itself.
+/// Rows of bytes. Each quarter of them is transposed by itself.
 type Tile = [Bytes; TILE];
 
-/// What is in a block of the light matrix for each label of a block of the heavy list.
+/// A block of the light matrix, for the labels of a block of the heavy list.
 pub(super) struct Pairs<'a> {
     pub(super) entries: &'a [Entries],
-    /// The row of each label.
+    /// The row of each heavy label.
     pub(super) rows: &'a [usize],
-    /// What the pairs of labels weigh, in a row for each label.
+    /// The weights of pairs of labels, in a row for each heavy label.
     pub(super) weights: &'a [Entries; LANES],
 }
 
-/// Digits of a weight, at most: an entry of 16 bits may count four times.
+/// The largest number of digits of a weight: an entry of 16 bits may count four times.
 pub(super) const DIGITS: usize = 3;
 
-/// What the hits with each label of the tree and of the block weigh, digit by digit.
+/// The weight of a hit with each label of the tree and each label of the block, digit by digit.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
-    /// The lowest digits, the next ones, and so on. Of the upper ones, rows have as many as `upper_digits_len` says; what else is
-    /// there means nothing.
+    /// The lowest digits of all weights, then the next ones, and so on. `upper_digits_len` says how many of the upper
+    /// digits a row has. Other values there mean nothing.
     pub(super) digits: [Vec<Bytes>; DIGITS],
-    /// How many more digits than the first each row has. Few have any.
+    /// The number of digits of each row after the first one. Few rows have any.
     pub(super) upper_digits_len: Vec<u8>,
 }
 
-/// For each digit of the weights, sums of hits times these digits; all eight together are the sum.
+/// For each digit of the weights, eight sums of hits times digits. The sum of all eight is the total of the digit.
 pub(super) type Totals = [[u64; 8]; DIGITS];
 
-/// Working memory.
+/// The working memory of a thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// The words at each depth but the first.
+    /// The words at each depth except the first.
     kept: [Kept; MAX_ROWS],
     leaf: LeafScratch,
 }
 
-/// So many words that a filter kept, and room for more.
+/// The words that a filter kept: the first `len`. There is room for more.
 #[derive(Default)]
 struct Kept {
     len: usize,
     words: Vec<u64>,
 }
 
-/// Working memory for a leaf.
+/// The working memory for a leaf.
 pub(super) struct LeafScratch {
     lanes: Lanes,
-    /// The first lane of each label, the second lane of each label, and so on.
+    /// The first lane of each label, then the second lane of each label, and so on.
     nth_lanes: Vec<Bytes>,
-    /// The same as indices of the kernel.
+    /// These lanes, as indices of the kernel.
     indices: Vec<Bytes>,
     planes: Box<Planes>,
     open: Box<Open>,
 }
 
-/// Of all words of a layer, and of each square and pair, those that it leaves. There is room behind every offset of 16
-/// bits, so that none from the code needs a check.
+/// The words of a layer: first all of them, then for each square and pair the words that it leaves. There is room
+/// after every offset of 16 bits, so that no offset from the code needs a check.
 #[repr(C, align(64))]
 struct Open([[u8; LANES / OFFSET_SCALE]; (1 << 16) + OFFSET_SCALE]);
 
@@ -128,7 +128,7 @@ impl Open {
     }
 }
 
-/// The words of a layer as bits: for each bit those that have it, and a plane without any.
+/// The words of a layer as bits: for each bit the words that have it, and an empty plane.
 type Planes = [Bytes; NO_BIT as usize + 1];
 
 impl Default for LeafScratch {
@@ -143,21 +143,22 @@ impl Default for LeafScratch {
     }
 }
 
-/// The chunks of an array; nothing is left over.
+/// Cuts an array into chunks. Nothing is left over.
 fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
     const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks().0
 }
 
-/// The chunks of an array, to be written to; nothing is left over.
+/// Cuts an array into chunks that can be written to. Nothing is left over.
 fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mut [[T; CHUNK]] {
     const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks_mut().0
 }
 
 impl Kernel {
-    /// Runs some code on a block: filters its words, and visits each leaf with those that are left. They are joined
-    /// with the queens above the leaf, which share no diagonal with any queen below.
+    /// Runs code on a block: filters its words, and visits each leaf with the words that are left. These words are
+    /// joined with the queens above the leaf. That does no harm, because the queens below share no diagonal with
+    /// them.
     pub(super) fn execute(
         self,
         mut code: &[u32],
@@ -177,7 +178,7 @@ impl Kernel {
                 Instruction::Filter { queen, subtree } => {
                     let kept = &mut below[0];
                     if kept.words.len() < words.len + SLACK {
-                        // Deep in a tree they are few.
+                        // The memory grows by a quarter more than needed. Deep in a tree there are few words.
                         kept.words = vec![0; words.len + words.len / 4 + SLACK];
                     }
                     kept.len = self.join(&[queen], words, &mut kept.words);
@@ -197,8 +198,8 @@ impl Kernel {
     }
 
     dispatch! {
-        /// Joins the words of both kinds that share no diagonal, and returns how many they are. There is room for all
-        /// pairs and [`SLACK`] more.
+        /// Joins each word of `ones` with each of `words` that shares no diagonal with it, and returns the number of
+        /// joined words. `joined` has room for all pairs and [`SLACK`] more.
         pub(super) fn join(self, ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize;
 
         /// Adds the hits of a leaf to the entries of the rows.
@@ -213,8 +214,8 @@ impl Kernel {
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );
 
-        /// Writes the products of entries and weights, shifted by some bits and cut to a byte under the mask, into
-        /// these rows: one for each label of the light block. Returns the largest entry.
+        /// Writes the products of entries and weights, shifted right by `shift` bits and cut to a byte under the
+        /// mask, into these rows: one row for each label of the light block. Returns the largest entry.
         pub(super) fn weigh(
             self, pairs: &Pairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
         ) -> u16;

@@ -1,35 +1,40 @@
-//! What the size of a board decides inside a counter, and the memory that follows from it.
+//! The limits that a counter takes from the size of the board, and the memory that follows from them.
 //!
-//! All of it is one value. Tests make it tiny, so that small boards take every path that large ones take.
+//! All limits are in one value. Tests make them tiny, so that small boards take every path that large boards take.
 
 use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use super::subsets::MAX_SETS;
 use crate::board::size::BoardSize;
 
-/// Programs of a light colour are shorter: they have room for a third of the words of a heavy program.
+/// The factor by which the program of the light colour is shorter than that of the heavy one.
 pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 
+/// The limits of a counter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The labels of a block.
+    /// The number of labels of a block.
     pub(super) block_labels: usize,
-    /// The words after which a section of a list ends. A longer list is made and counted section by section.
+    /// The number of words after which a section of a list ends. A longer list is made and counted section by
+    /// section.
     pub(super) section_words: usize,
-    /// Programs with more words are compiled for each batch, part by part. A part may be longer by what
-    /// is below one node. For the light colour this is divided by [`LIGHT_PROGRAM_DIVISOR`].
+    /// The largest length of a program that is kept for other batches, in words of code. A longer one is compiled for
+    /// each batch, part by part. A part may be longer by what is below one node. For the light colour this is divided
+    /// by [`LIGHT_PROGRAM_DIVISOR`].
     pub(super) part_len: usize,
-    /// Rows of the light matrix. Batches that need more are counted a few row sets at a time.
+    /// The number of rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,
     /// The largest entry of the light matrix.
     pub(super) largest_entry: u16,
-    /// The bits of a digit of the weights.
+    /// The number of bits of a digit of the weights.
     pub(super) digit_bits: u32,
-    /// A node with at most this many words is a leaf, by the number of rows left; with more rows left, none is.
+    /// The largest number of words with which a node is a leaf, by the number of rows left. With more rows left, no
+    /// node is a leaf.
     pub(super) leaf_words: &'static [usize],
-    /// The squares and pairs of a leaf.
+    /// The largest number of planes of a leaf: its squares, its pairs, and plane 0.
     pub(super) leaf_planes: usize,
-    /// The pairs of halves that may be tried for a row set of a leaf, so that a section has no more items.
+    /// The largest number of pairs of halves that are tried for a row set of a leaf, so that a section has no more
+    /// items.
     pub(super) section_items: usize,
 }
 
@@ -48,10 +53,10 @@ impl Limits {
                 _ => 64 << 20,
             },
             matrix_rows: 7 << 19,
-            // What is larger may have been cut off.
+            // A larger entry may have been cut off.
             largest_entry: u16::MAX - 1,
             digit_bits: u8::BITS,
-            // For one row there is no other way.
+            // With one row left, a node must be a leaf.
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
             leaf_planes: MAX_PLANES,
             section_items: MAX_ITEMS,
@@ -59,21 +64,22 @@ impl Limits {
     }
 }
 
-/// The bytes with which a thread can count every unit. It keeps what it has from unit to unit, so each part may be
-/// as large as for any number of white queens.
+/// Returns the bytes with which a thread can count every unit of a board. The thread keeps its memory from unit to
+/// unit, so each part may grow to its maximum over all numbers of white queens.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     let (limits, side) = (Limits::new(size), size.get().div_ceil(2));
     let of_a = (0..=side).map(|a| bytes_of(&limits, side, a));
     let largest = of_a
         .fold([0; 3], |largest, of_a| std::array::from_fn(|part| of_a[part].max(largest[part])));
-    // For each colour a program, or a part of one with what is below a node: an eighth more.
+    // Each colour has a program, or a part of one. A part may be longer by what is below a node: an eighth is added
+    // for this.
     let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
-    // What small boards keep is little.
+    // What small boards keep in addition is little.
     largest.iter().sum::<u64>() + programs + (4 << 20)
 }
 
-/// The bytes of the matrix, the weights and the words for units with `a` white queens in even rows, on a board with
-/// `side` rows and columns of each parity.
+/// Returns the bytes of the matrix, the weights and the words for units with `a` white queens in even rows, on a
+/// board with `side` rows and columns of each parity.
 fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
     let labels = subsets(side, light);
@@ -83,11 +89,11 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let weights = MAX_SETS as u64 * labels * (DIGITS * size_of::<Bytes>()) as u64;
     let words = |rows| most_words(side, rows);
     let listed = words(heavy).min(1.05 * limits.section_words as f64);
-    // The labels of the first block have up to half as many words more than others.
+    // The first block has the labels with the most words, up to half as many again as the mean.
     let block = listed.min(1.5 * words(heavy) * limits.block_labels as f64 / labels as f64);
     let zones = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
-    // Words are found, then ordered. At each depth of a tree the words of two blocks are kept: of the block for
-    // which programs are compiled, and of the one that is counted.
+    // Words are found, then ordered, so they exist twice. Each depth of a tree keeps the words of two blocks: the
+    // block for which programs are compiled, and the block that is counted.
     let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
     [matrix, weights, size_of::<u64>() as u64 * words as u64]
 }
@@ -97,9 +103,11 @@ fn subsets(of: u32, size: u32) -> u64 {
     (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1))
 }
 
-/// The placements of queens in some rows of a sub-board with as many columns, at most, within some percent:
-/// two queens of different columns share a diagonal with a chance of 1 to 2 in as many as there are columns, the
-/// less the farther their rows are apart. Measured for 10 to 15 columns and four rows and more.
+/// Returns the largest number of placements of queens in this number of rows of a sub-board, within some percent.
+///
+/// Two queens in different columns share a diagonal with a probability of 1 to 2 divided by the number of columns. It
+/// is lower if their rows are farther apart. The formula was fitted to measurements for 10 to 15 columns and four
+/// rows and more.
 pub(super) fn most_words(columns: u32, rows: u32) -> f64 {
     let (columns, rows) = (f64::from(columns), f64::from(rows));
     let ways: f64 = (0..rows as u32).map(|taken| columns - f64::from(taken)).product();

@@ -1,11 +1,11 @@
 //! The placements on the even rows of one colour, in blocks of up to 64 labels.
 //!
-//! The queens of a placement are in two zones: the outer rows, and those in the centre. A label says which
-//! columns are taken; for each way to deal them out to the zones, all pairs are tried. Neighbouring lists share
-//! the placements in one of the zones.
+//! The queens of a placement are in two zones: the outer rows, and the rows in the centre. A label says which columns
+//! are taken. For each way to divide these columns between the zones, all pairs of a placement on one zone and a
+//! placement on the other are tried. Neighbouring lists share the placements in one of the zones.
 //!
-//! Each word has the number of its label within the block in its upper bits. Labels are ordered by the
-//! number of their words, so that the labels of a block have about as many. Labels without words are left out.
+//! The upper bits of a word hold the number of its label within the block. Labels are ordered by their number of
+//! words, so that the labels of a block have about equally many. Labels without words are left out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,39 +19,41 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
-/// The rows of a zone, at most, if the other one has fewer.
+/// The largest number of rows of a zone, if the other zone has fewer.
 const MAX_ROWS_OF_ZONE: u32 = 6;
-/// Words of a zone that are tried at once with all of the other: there is room for all pairs.
+/// The number of words of a zone that are joined at once with all words of the other zone: there is room for all
+/// pairs.
 const MAX_AT_ONCE: usize = 64;
-/// Zones with more words than this, all together, are not kept.
+/// The number of words of all zones together above which zones are not kept.
 const MAX_KEPT: usize = 1 << 18;
 
+/// The placements on the even rows of one colour.
 pub(super) struct List {
     board: SubBoard,
-    /// The labels of a block.
+    /// The largest number of labels of a block.
     block_labels: usize,
     /// The labels to be listed.
     pub(super) to_list: Vec<u32>,
-    /// Which of them are listed: all, unless there are too many words.
+    /// The part of these labels that is listed: all, unless there are too many words.
     section: Range<usize>,
     words: Vec<u64>,
-    /// Of each block its labels, by lane, and where its words are.
+    /// The labels of each block, by lane, and where its words are.
     blocks: Vec<(Vec<u32>, Range<usize>)>,
-    /// The words as they are found.
+    /// The words in the order in which they are found.
     found: Vec<u64>,
-    /// The rows in the centre, and the outer ones.
+    /// The rows in the centre, and the outer rows.
     rows: [u32; 2],
-    /// The placements on the rows of each zone. They are kept by these rows, because neighbouring lists often share
-    /// a zone.
+    /// The placements on each zone, by the rows of the zone. Neighbouring lists often share a zone, so zones are
+    /// kept.
     zones: BTreeMap<u32, Zone>,
 }
 
 /// Up to 64 labels and their words.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a> {
-    /// Its place in the list.
+    /// The place of the block in the list.
     pub(super) number: usize,
-    /// By lane.
+    /// The labels, by lane.
     pub(super) labels: &'a [u32],
     pub(super) words: Words<'a>,
 }
@@ -71,7 +73,8 @@ impl List {
         }
     }
 
-    /// Takes other rows, some of them outer ones, and the labels to be listed; nothing is listed yet.
+    /// Begins a list for other rows and other labels. `outer` has the rows that belong to the outer zone. Nothing is
+    /// listed yet.
     pub(super) fn begin(
         &mut self,
         rows: u32,
@@ -83,8 +86,8 @@ impl List {
         self.to_list.extend(labels);
         self.section = 0..0;
         self.blocks.clear();
-        // Half of the rows at most, or there would be too many ways to fill them; for the same reason long
-        // lists take other rows to the outer ones.
+        // Neither zone should have more than half of the rows, or there would be too many ways to fill it. For this
+        // reason rows may move from one zone to the other.
         let (mut centre_rows, mut outer_rows) = (rows & !outer, rows & outer);
         while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
             centre_rows |= 1 << outer_rows.trailing_zeros();
@@ -107,8 +110,8 @@ impl List {
         Ok(())
     }
 
-    /// Lists the labels from this one on: all of them, or as many as have this many words together. Returns where
-    /// the next section begins.
+    /// Lists labels from number `from` on: all of them, or as many as have about `section_words` words together.
+    /// Returns where the next section begins.
     pub(super) fn fill(
         &mut self,
         from: usize,
@@ -131,7 +134,7 @@ impl List {
         for label in &to_list[from..] {
             let start = found_len;
             let columns = board.label(*label);
-            // No branch here, for nobody could predict it.
+            // There is no branch here, because it could not be predicted.
             let mut len = 0;
             for one in &centre.columns {
                 fitting[len] = *one;
@@ -177,7 +180,7 @@ impl List {
         Ok(end)
     }
 
-    /// What is listed.
+    /// Returns the blocks that are listed.
     pub(super) fn blocks(&self) -> impl ExactSizeIterator<Item = Block<'_>> {
         self.blocks.iter().enumerate().map(|(number, (labels, Range { start, end }))| {
             let words = Words { len: end - start, padded: &self.words[*start..] };
@@ -188,9 +191,9 @@ impl List {
 
 /// The placements on some of the rows.
 struct Zone {
-    /// Ordered by columns, and [`SLACK`] more.
+    /// The words, ordered by columns, and [`SLACK`] more.
     words: Vec<u64>,
-    /// Where those with some columns begin, and behind them the end.
+    /// For each set of columns, where its words begin, and after the last set the end.
     starts: Vec<u32>,
     /// The sets of columns that have placements.
     columns: Vec<u32>,
@@ -199,7 +202,7 @@ struct Zone {
 impl Zone {
     fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
         let tree = Tree::new(board, &[rows], std::iter::empty());
-        // All are found twice, for in between they would take three times the memory.
+        // All placements are found twice, because keeping them in between would take three times the memory.
         let mut starts = vec![0; board.columns as usize + 2];
         tree.each_placement(cancel, &mut |columns, _| starts[columns as usize + 1] += 1);
         let sets = 0..=board.columns;
@@ -216,7 +219,7 @@ impl Zone {
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(zone) }
     }
 
-    /// The placements with these columns.
+    /// Returns the placements with these columns.
     fn words(&self, columns: u32) -> Words<'_> {
         let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
         Words { len: end - start, padded: &self.words[start..] }

@@ -1,4 +1,4 @@
-//! The light matrix, what its entries weigh, and the dot product with the heavy one.
+//! The light matrix, the weights of its entries, and the dot product with the heavy matrix.
 //!
 //! ```text
 //!     light matrix, white            weights for black
@@ -9,10 +9,10 @@
 //!     Co   0  2  1                   Ce   0  4  2
 //! ```
 //!
-//! A pair of labels weighs as much as its column sets count, 0 to 4 times; most pairs of two blocks weigh alike.
-//! Where a label ties with the rows, each pair has a weight of its own. Entries times these are cut into digits of
-//! a byte, the lowest digits of all in one list, the next ones in another: the kernels multiply bytes, and small
-//! boards need the lowest digits only.
+//! The weight of a pair of labels is the number of times that its column sets count, 0 to 4. Most pairs of two blocks
+//! have one weight. Where a label ties with the rows, each pair has a weight of its own. Entries times weights are
+//! cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on. So the kernels
+//! multiply bytes, and small boards need only the lowest digits.
 
 use super::colour::ColourState;
 use super::kernel::{Bytes, DIGITS, Entries, LANES, Pairs, Totals, Weights};
@@ -24,10 +24,10 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
-/// The matrix of the light colour, and what it weighs for one block of the heavy one.
+/// The matrix of the light colour, and its weights for one block of the heavy colour.
 pub(super) struct Matrix {
-    /// For each block of the light list, for each row set that is counted now, a row for each label of the light
-    /// tree.
+    /// The entries: for each block of the light list, for each row set that is being counted, a row for each label of
+    /// the light tree.
     entries: Vec<Entries>,
     rows_of_block: usize,
     weights: Weights,
@@ -52,7 +52,7 @@ impl Matrix {
         self.entries.clear();
         self.entries.reserve_exact(blocks * rows_of_block);
         for _ in 0..blocks {
-            // A signal need not wait for gigabytes.
+            // A cancellation must not wait until gigabytes are written.
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
@@ -65,7 +65,7 @@ impl Matrix {
         &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]
     }
 
-    /// The weights for a block of the heavy list: for each row set, a row for each label of the heavy tree.
+    /// Returns the weights for a block of the heavy list: for each row set, a row for each label of the heavy tree.
     pub(super) fn weigh(
         &mut self,
         light: &ColourState,
@@ -128,7 +128,7 @@ impl Matrix {
         Ok(&self.weights)
     }
 
-    /// The sum of all lanes and digits.
+    /// Returns the sum over all lanes and digits.
     pub(super) fn total(&self, totals: &Totals) -> Result<u64, Interrupt> {
         let digits = totals.iter().map(|lanes| lanes.iter().map(|lane| u128::from(*lane)).sum());
         let shifted =
@@ -137,7 +137,8 @@ impl Matrix {
     }
 }
 
-/// What the pairs of a heavy label, by lane, and a light one weigh; and the pairs whose weight depends on y.
+/// Returns the weight of each pair of a heavy label, by lane, and a light label. Also returns the pairs whose weight
+/// depends on y.
 fn pair_weights(
     columns: LabelWeights<'_>,
     light_colour: Colour,

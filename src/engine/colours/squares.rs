@@ -1,4 +1,4 @@
-//! The four sub-boards, and the diagonals that the two of one colour share.
+//! The four sub-boards, and the diagonals that the two sub-boards of one colour share.
 //!
 //! ```text
 //!       0 1 2 3 4 5          W  white, row and column have the same parity
@@ -10,15 +10,16 @@
 //!     5 b W b W b W          OE  odd rows, even columns   black   tree   labels Ce
 //! ```
 //!
-//! Of each colour one sub-board has even rows and one has odd rows. The placements on the first come in
-//! lists, with the rows Re or, for black, ~Re; those on the second in a tree, with the rows Ro or ~Ro. The
-//! label of a black placement is the complement of its columns: those whose queen is white.
+//! Each colour has a sub-board with even rows and a sub-board with odd rows. The placements on the first one form a
+//! list, with the rows Re for white or ~Re for black. The placements on the second one form a tree, with the rows Ro
+//! or ~Ro. The label of a white placement is the set of its columns. The label of a black placement is the complement
+//! of its columns: the columns whose queen is white.
 //!
-//! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first:
-//! 57 bits at n = 30. Two placements fit if the AND of their words is 0.
+//! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first: 57 bits at n =
+//! 30. Two placements fit if the AND of their words is 0.
 //!
-//! **The second count** stands on the image of the board under the flip of its rows: sums and differences
-//! change places, so every word is another, and squares are tried in the reverse order.
+//! **The second count** uses the image of the board under the flip of its rows. Sums and differences change places,
+//! so every word is different, and squares are tried in the reverse order.
 
 use super::kernel::LABEL_SHIFT;
 use super::subsets::MAX_ROWS;
@@ -37,22 +38,23 @@ impl Colour {
     }
 }
 
-/// The squares with even or odd rows and even or odd columns. Those of a diagonal are neighbours in it, as
-/// on a whole board.
+/// The squares with even or odd rows and with even or odd columns. The rows and columns of a sub-board are numbered
+/// 0, 1, 2 and so on. So two squares share a diagonal under the rule of a whole board: they are equally many rows and
+/// columns apart.
 #[derive(Clone, Debug)]
 pub(super) struct SubBoard {
-    /// All columns.
+    /// All columns of the sub-board.
     pub(super) columns: u32,
     /// All columns if labels are complements, else none.
     complement: u32,
-    /// The bits of a word that each square has.
+    /// The word of each square.
     words: [[u64; MAX_ROWS]; MAX_ROWS],
-    /// Rows from the middle of the board outwards.
+    /// The rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
     pub(super) which: WhichCount,
 }
 
-/// What the queens of a placement take.
+/// The columns and diagonals that the queens of a placement take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queens {
     pub(super) columns: u32,
@@ -66,20 +68,20 @@ impl Queens {
         self.union(Self { columns: 1 << column, diagonals })
     }
 
-    /// The columns and diagonals that there may be.
+    /// The number of columns and diagonals that there can be.
     pub(super) const TAKEN: usize = 64 + MAX_ROWS;
 
-    /// The number of each diagonal and each column.
+    /// Returns the number of each diagonal and of each column.
     pub(super) fn taken(self) -> impl Iterator<Item = usize> {
         bits(self.diagonals).chain(bits(self.columns.into()).map(|column| 64 + column))
     }
 
-    /// Whether one of these queens takes what one of the others takes.
+    /// Returns whether the two sets of queens take a column or a diagonal in common.
     pub(super) fn attack(self, others: Self) -> bool {
         u64::from(self.columns & others.columns) | self.diagonals & others.diagonals != 0
     }
 
-    /// All of them.
+    /// Returns what both sets of queens take.
     pub(super) fn union(self, others: Self) -> Self {
         Self {
             columns: self.columns | others.columns,
@@ -88,7 +90,7 @@ impl Queens {
     }
 }
 
-/// The bits of a word, the lowest first.
+/// Returns the numbers of the bits of a word, the lowest first.
 pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize);
@@ -98,14 +100,14 @@ pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 impl SubBoard {
-    /// The columns that are free in a row.
+    /// Returns the columns that are free in a row.
     pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {
         let Queens { columns, diagonals } = queens;
         let attacked = diagonals as u32 >> row | (diagonals >> 32) as u32 >> (15 - row);
         self.columns & !(columns | attacked)
     }
 
-    /// These columns, in the order in which they are tried.
+    /// Returns columns in the order in which they are tried.
     pub(super) fn in_order(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
         let which = self.which;
         std::iter::from_fn(move || {
@@ -123,33 +125,34 @@ impl SubBoard {
         self.words[row as usize][column as usize]
     }
 
-    /// The label of the placements that take these columns, or the columns that have this label.
+    /// Returns the label of the placements that take these columns, or the columns of the placements that have this
+    /// label.
     pub(super) fn label(&self, columns: u32) -> u32 {
         columns ^ self.complement
     }
 
-    /// The white rows, or the others for black.
+    /// Returns the rows of this colour, given the white rows and all rows.
     pub(super) fn own_rows(&self, rows: u32, all: u32) -> u32 {
         if self.complement == 0 { rows } else { all & !rows }
     }
 }
 
-/// The two sub-boards of a colour: that with even rows, whose placements are listed, and that with odd rows,
-/// whose placements form a tree.
+/// Returns the two sub-boards of a colour: first the one with even rows, whose placements are listed, then the one
+/// with odd rows, whose placements form a tree.
 pub(super) fn sub_boards(size: BoardSize, colour: Colour, which: WhichCount) -> [SubBoard; 2] {
     let mut boards = [0, 1].map(|parity| sub_board(size, parity, colour, which));
     let [list, tree] =
         boards.each_ref().map(|board| board.words.iter().flatten().fold(0, |all, of| all | of));
     let shared = list & tree;
     assert!(shared.count_ones() <= LABEL_SHIFT, "a word has room for the number of a label");
-    // Moves the shared bits to the front.
+    // The shared bits move to the front.
     for word in boards.iter_mut().flat_map(|board| board.words.iter_mut().flatten()) {
         *word = bits(shared).enumerate().map(|(to, from)| (*word >> from & 1) << to).sum();
     }
     boards
 }
 
-/// The sub-board with rows of this parity.
+/// Returns the sub-board with rows of this parity.
 fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCount) -> SubBoard {
     let n = size.rows();
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
@@ -160,8 +163,8 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
         for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
             let row = if which == WhichCount::First { row } else { n - 1 - row };
-            // Sums and differences of one colour have the same parity: 32 of each are enough. Those that
-            // only one sub-board touches are dropped later.
+            // Sums and differences on one colour have one parity, so 32 bits are enough for each. Diagonals that only
+            // one sub-board touches are removed later.
             let (sum, difference) = ((row + column) / 2, (column + 31 - row) / 2);
             *word = 1 << sum | 1 << (32 + difference);
         }

@@ -1,27 +1,27 @@
-//! The subsets of the rows or columns of one parity, in an order that puts those alike in the centre
-//! side by side.
+//! The subsets of the rows or columns of one parity, in an order in which subsets that are alike in the centre are
+//! neighbours.
 //!
-//! The numbers 0..len fall into the centre and the outer ones, three at either end:
+//! The numbers 0..len are divided into the centre and the outer numbers, three at either end:
 //!
 //! ```text
 //!     0 1 2 | 3 4 5 6 | 7 8 9        len = 10
 //!     outer   centre    outer
 //! ```
 //!
-//! Subsets of one size are compared by their part in the centre, then by the outer one, both as binary
-//! numbers. Those with the same part in the centre are a **class**, at most (6 over 3) = 20 neighbours in
-//! the order. The complement reverses the order, which is all that the rules of [`units`](super::units)
-//! ask of it.
+//! Subsets of one size are compared by their part in the centre, then by their outer part, both as binary numbers.
+//! Subsets with one part in the centre are a **class**: at most (6 over 3) = 20 neighbours in the order. The
+//! complement reverses the order. The rules of [`units`](super::units) need nothing else of it.
 
 use std::ops::Range;
 
-/// The outer numbers at either end.
+/// The number of outer numbers at either end.
 const OUTER: u32 = 3;
 /// The row sets of a class, at most: 3 of the 6 outer rows.
 pub(super) const MAX_SETS: usize = 20;
 /// The most rows of a sub-board.
 pub(super) const MAX_ROWS: usize = 16;
 
+/// All subsets of 0..len, by size and in order.
 pub(super) struct Subsets {
     len: u32,
     /// The subsets by their size, in order.
@@ -33,7 +33,7 @@ pub(super) struct Subsets {
 }
 
 impl Subsets {
-    /// The subsets of 0..len, of which there should be few: len is at most 16.
+    /// Makes the subsets of 0..len, where len is at most 16.
     pub(super) fn new(len: u32) -> Self {
         let by_size = vec![Vec::new(); len as usize + 1];
         let mut subsets = Self { len, by_size, rank: vec![0; 1 << len], classes: Vec::new() };
@@ -49,12 +49,12 @@ impl Subsets {
         subsets
     }
 
-    /// The subsets of this size.
+    /// Returns the subsets of this size, in order.
     pub(super) fn of_size(&self, size: u32) -> &[u32] {
         &self.by_size[size as usize]
     }
 
-    /// The place of a subset among the subsets of its size.
+    /// Returns the place of a subset among the subsets of its size.
     pub(super) fn rank(&self, set: u32) -> u32 {
         self.rank[set as usize]
     }
@@ -63,7 +63,7 @@ impl Subsets {
         (1 << self.len) - 1
     }
 
-    /// The outer numbers.
+    /// Returns the outer numbers.
     pub(super) fn outer(&self) -> u32 {
         self.all() & !(self.all() >> (2 * OUTER) << OUTER)
     }
@@ -72,18 +72,18 @@ impl Subsets {
         set.reverse_bits() >> (32 - self.len)
     }
 
-    /// The rank of the reverse of a subset.
+    /// Returns the rank of the reverse of a subset.
     pub(super) fn rank_of_reversed(&self, set: u32) -> u32 {
         self.rank(self.reversed(set))
     }
 
-    /// The ranks of each class of subsets of this size, in order.
+    /// Returns the ranks of each class of subsets of this size, in order.
     pub(super) fn classes(&self, size: u32) -> &[Range<u32>] {
         &self.classes[size as usize]
     }
 }
 
-/// The ranks of each class of these subsets of one size.
+/// Finds the ranks of each class among the subsets of one size.
 fn classes(sets: &[u32], outer: u32) -> Vec<Range<u32>> {
     let mut next = 0;
     let ranks = sets.chunk_by(|one, other| one & !outer == other & !outer).map(|class| {

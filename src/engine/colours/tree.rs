@@ -1,29 +1,30 @@
-//! The placements on some rows of a sub-board, as a tree: a queen in the first row, then one in the second, and so
-//! on.
+//! The placements on some rows of a sub-board, as a tree: a queen in the first row, then one in the second row, and
+//! so on.
 //!
-//! A tree may have several row sets. Those that begin alike share the upper part of the tree; so the rows that all
-//! sets have come first.
+//! A tree may have several row sets. Sets that begin with equal rows share the upper part of the tree, so the rows
+//! that all sets have come first.
 
 use super::squares::{Queens, SubBoard};
 use crate::cancel::Cancel;
 
-/// The label of completions that do not count.
+/// The index of labels that do not count.
 pub(super) const DROPPED: u32 = u32::MAX;
 
+/// The placements on the rows of some sets.
 pub(super) struct Tree {
     pub(super) board: SubBoard,
-    /// Ordered by their rows.
+    /// The row sets, ordered by their rows.
     pub(super) sets: Vec<RowSet>,
-    /// The index of each label among those that count, or [`DROPPED`], by columns.
+    /// For each set of columns, the index of its label among the labels that count, or [`DROPPED`].
     pub(super) labels: Vec<u32>,
     /// The number of labels that count.
     pub(super) labels_len: usize,
 }
 
-/// The rows of a set, those that all share first, and its number in its class.
+/// The rows of a set, with the rows that all sets have first, and the number of the set in its class.
 pub(super) type RowSet = (Vec<u32>, u32);
 
-/// A queen in the row that comes next in some sets.
+/// A queen in the next row of some sets.
 pub(super) struct Child<'a> {
     pub(super) sets: &'a [RowSet],
     pub(super) row: u32,
@@ -31,7 +32,7 @@ pub(super) struct Child<'a> {
 }
 
 impl Tree {
-    /// The tree of these row sets, and the labels that count.
+    /// Makes the tree of these row sets, with the labels that count.
     pub(super) fn new(board: &SubBoard, sets: &[u32], labels: impl Iterator<Item = u32>) -> Self {
         let common = sets.iter().fold(u32::MAX, |all, rows| all & rows);
         let mut order = board.rows_from_middle.clone();
@@ -49,7 +50,7 @@ impl Tree {
         Self { board: board.clone(), sets, labels: indices, labels_len }
     }
 
-    /// Each queen in the row that comes next in these sets.
+    /// Returns each queen in the next row of these sets.
     pub(super) fn children<'a>(
         &'a self,
         sets: &'a [RowSet],
@@ -64,8 +65,8 @@ impl Tree {
         })
     }
 
-    /// Visits the placements on the rows of the only set: their columns and their word. After a cancellation some
-    /// are left out.
+    /// Visits the placements on the rows of the only set, with their columns and their word. After a cancellation
+    /// some are left out.
     pub(super) fn each_placement(&self, cancel: &Cancel, visit: &mut impl FnMut(u32, u64)) {
         self.descend(0, Queens::default(), 0, cancel, visit);
     }
@@ -90,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// The index of a label among those that count.
+    /// Returns the index of a label among the labels that count.
     pub(super) fn label(&self, label: u32) -> usize {
         let index = self.labels[self.board.label(label) as usize];
         assert!(index != DROPPED, "a label that counts for a batch counts for its class");

@@ -1,32 +1,33 @@
-//! The units of a count: orbits of row sets, and what a pair of labels weighs in them.
+//! The units of a count: orbits of row sets, and the weights of pairs of labels in them.
 //!
-//! A **unit** is a pair of row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose
-//! queen is white. Ce and Co are the even and odd columns whose queen is white. Let a be the size of Re,
-//! and let x, y, u, v be ranks in the order of [`Subsets`]:
+//! A **unit** is a pair of row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose queen is
+//! white. Ce and Co are the even and odd columns whose queen is white. Let a be the size of Re, and let x, y, u, v be
+//! ranks in the order of [`Subsets`]:
 //!
-//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v are the ranks of
-//! Ro and Co *reversed*, and M = (N over a). A half-turn of the board swaps x with y and u with v. The flip
-//! of the rows swaps the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v) with N - a for
-//! a. The transposition swaps (x, y) and (u, v). So of each orbit one image is counted:
+//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v are the ranks of Ro and
+//! Co *reversed*, and M = (N over a). A half-turn of the board exchanges x with y and u with v. The flip of the rows
+//! exchanges the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v), and a into N - a. The
+//! transposition exchanges (x, y) with (u, v). So of each orbit one image is counted:
 //!
 //! ```text
 //!     2a < N:   x <= y             weight 4, or 2 if y = x
 //!     2a = N:   x <= y <= M-1-x    weight 4, or 2 if y = x or y = M-1-x
 //! ```
 //!
-//! and of its columns those whose key, the smallest of (u, v), (v, u) and, if 2a = N, (M-1-u, M-1-v) and
-//! (M-1-v, M-1-u), is not below (x, y): twice if it is above, for the transposed solution, once if it is
-//! equal. So u and v are in x..M, or in x..M-x if 2a = N, or the pair does not count. Strictly inside, it
-//! counts twice.
+//! The key of the columns is the smallest of (u, v) and (v, u), and if 2a = N also of (M-1-u, M-1-v) and (M-1-v,
+//! M-1-u). Columns count twice if their key is above (x, y), for the transposed solution. They count once if it is
+//! equal, and never if it is below. So a pair (u, v) counts only if u and v are in x..M, or if 2a = N, in x..M-x. If
+//! both are strictly inside this range, the pair counts twice.
 //!
-//! **Odd n.** Re and Ce have a numbers, Ro and Co have a - 1; x, y, u and v are the ranks of Re, Ro, Ce and
-//! Co. The flips of the rows and of the columns keep the colours and leave the other side alone. So Re has
-//! at most the rank of its reverse, and if both are equal, Ro has; the weight is 2, or 1 if both are
-//! palindromes. The same holds for the columns, whose factor of 2 or 1 is in the unit's count. Then the
-//! transposition: (u, v) counts twice if it is above (x, y), once if it is equal.
+//! **Odd n = 2N + 1.** Re and Ce have a numbers, Ro and Co have a - 1. x, y, u and v are the ranks of Re, Ro, Ce and
+//! Co. The flips keep the colours. A flip of the rows leaves the columns alone, and a flip of the columns leaves the
+//! rows alone. So of the rows and their reverse one pair is counted: the rank of Re is at most the rank of its
+//! reverse, and if these are equal, then the rank of Ro is at most the rank of its reverse. The weight is 2, or 1 if
+//! both sets are palindromes. The columns follow this rule too, and their factor of 2 or 1 is in the count of the
+//! unit. Last comes the transposition: (u, v) counts twice if it is above (x, y), and once if it is equal.
 //!
-//! **Order:** by a, the class of x, the class of y, x, y. So all units of a **batch**, those with one x and
-//! the y of one class, are neighbours, and so are the batches that have the same two classes.
+//! **Order:** by a, the class of x, the class of y, x, y. A **batch** is the units with one x and with the y of one
+//! class. So the units of a batch are neighbours, and so are the batches that have one pair of classes.
 //!
 //! **Invariants:** the number of units, and what each of them counts, depend on n alone.
 
@@ -44,11 +45,11 @@ use crate::engine::unit::{EVEN, RowDomains};
 /// All units of a board, without a list of them.
 pub(super) struct UnitList {
     pub(super) size: BoardSize,
-    /// Sets of even rows or columns.
+    /// The sets of even rows or columns.
     pub(super) even: Subsets,
-    /// Sets of odd rows or columns.
+    /// The sets of odd rows or columns.
     pub(super) odd: Subsets,
-    /// In order; those without units are left out.
+    /// The pairs of classes, in order. Pairs without units are left out.
     class_pairs: Vec<ClassPair>,
     /// The number of units.
     pub(super) len: usize,
@@ -59,15 +60,15 @@ pub(super) struct UnitList {
 struct ClassPair {
     first_unit: usize,
     a: u32,
-    /// The numbers of the classes.
+    /// The number of the class of x and the number of the class of y.
     x_class: u16,
     y_class: u16,
 }
 
-/// The units of one x and of one class of y: they share their even rows, and the odd ones in the centre.
+/// The units with one x and with the y of one class. They share their even rows, and their odd rows in the centre.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// Their numbers.
+    /// The numbers of the units.
     pub(super) units: Range<usize>,
     /// The number of white queens in even rows.
     pub(super) a: u32,
@@ -102,13 +103,14 @@ impl UnitList {
         self.size.get() % 2 == 1
     }
 
-    /// The number of white queens in odd rows.
+    /// Returns the number of white queens in odd rows.
     pub(super) fn odd_size(&self, a: u32) -> u32 {
         if self.is_odd() { a - 1 } else { a }
     }
 
-    /// What the flips of the board make of sets of even and of odd rows, or columns: a and the ranks x and y, or u
-    /// and v, of all four images. The first is the sets themselves. On odd boards each image is there twice.
+    /// Returns the images of a set of even rows and a set of odd rows, or of columns, under the flips of the board.
+    /// Each image is a and the ranks x and y, or u and v. The first image is the sets themselves. On odd boards each
+    /// image appears twice.
     fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
         let a = even.count_ones();
         let [x, y] = [self.even.rank(even), self.odd.rank(self.half_turned(odd))];
@@ -120,13 +122,14 @@ impl UnitList {
         [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
     }
 
-    /// On even boards a flip of the rows exchanges the colours: what it makes of a, and of the rank 0, from where
-    /// ranks count down.
+    /// Returns what a flip of the rows makes of a and of rank 0 on an even board, where the flip exchanges the
+    /// colours. From the returned rank the ranks count down.
     fn colour_swap(&self, a: u32) -> (u32, u32) {
         (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1)
     }
 
-    /// The y of a class that form units with an x: none of the images is below.
+    /// Returns the ranks y of a class that form units with an x: the ranks for which no image comes before the rows
+    /// themselves.
     fn odd_ranks(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
         let (ranks, order) = if self.is_odd() {
             let reversed = self.even.rank_of_reversed(self.even.of_size(a)[x as usize]);
@@ -143,20 +146,20 @@ impl UnitList {
         })
     }
 
-    /// The number of a unit's pair of classes.
+    /// Returns the number of the pair of classes to which a unit belongs.
     fn class_pair(&self, unit: usize) -> usize {
         assert!(unit < self.len, "unit {unit} of {}", self.len);
         self.class_pairs.partition_point(|pair| pair.first_unit <= unit) - 1
     }
 
-    /// The units that have the same classes as this one.
+    /// Returns the units that have the pair of classes of this one.
     pub(super) fn of_classes(&self, unit: usize) -> Range<usize> {
         let pair = self.class_pair(unit);
         let end = self.class_pairs.get(pair + 1).map_or(self.len, |next| next.first_unit);
         self.class_pairs[pair].first_unit..end
     }
 
-    /// The batch to which a unit belongs.
+    /// Returns the batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
         let ClassPair { mut first_unit, a, x_class, y_class } =
             self.class_pairs[self.class_pair(unit)];
@@ -172,7 +175,7 @@ impl UnitList {
         unreachable!("a pair of classes counts its units")
     }
 
-    /// The y of some units, or of all that are in the batch of the first.
+    /// Returns the rank y of each of these units that is in the batch. The first unit must be in it.
     pub(super) fn odd_ranks_of(
         &self,
         batch: &Batch,
@@ -182,26 +185,27 @@ impl UnitList {
         odd_ranks.skip(units.start - batch.units.start).take(units.len())
     }
 
-    /// The even and the odd rows of a unit whose queen is white.
+    /// Returns the even and the odd rows of a unit whose queen is white.
     fn rows_of(&self, unit: usize) -> [u32; 2] {
         let batch = self.batch(unit);
         let y = self.odd_ranks_of(&batch, unit..unit + 1).next().expect("a batch has its units");
         [self.even.of_size(batch.a)[batch.x as usize], self.odd_set(batch.a, y)]
     }
 
-    /// The odd rows, or columns, of this rank.
+    /// Returns the odd rows, or columns, that have this rank.
     pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
         let set = self.odd.of_size(self.odd_size(a))[rank as usize];
         self.half_turned(set)
     }
 
-    /// Of odd numbers, the set that has a rank: on even boards the half-turn makes even ones of them.
+    /// Returns the set whose place in the order of subsets is the rank of a set of odd numbers. On even boards this
+    /// is the reverse, because a half-turn maps odd numbers to even ones.
     fn half_turned(&self, odd: u32) -> u32 {
         if self.is_odd() { odd } else { self.odd.reversed(odd) }
     }
 
-    /// The number of images that each solution of the unit stands for, except for those by transposition
-    /// and, on odd boards, the flip of the columns, which are in the unit's count.
+    /// Returns the number of images that each solution of the unit stands for. The images by transposition, and on
+    /// odd boards by the flip of the columns, are not among them, because they are in the count of the unit.
     pub(super) fn weight(&self, unit: usize) -> u64 {
         let [even, odd] = self.rows_of(unit);
         let images = self.images(even, odd);
@@ -209,7 +213,7 @@ impl UnitList {
         (images.len() / alike) as u64
     }
 
-    /// The solutions that the unit counts.
+    /// Returns the solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
         let [white_even, white_odd] = self.rows_of(unit);
         let (a, x, y) = self.images(white_even, white_odd)[0];
@@ -227,13 +231,13 @@ impl UnitList {
         domains
     }
 
-    /// What the columns weigh in the units of this x.
+    /// Returns the weights of columns in the units of this x.
     pub(super) fn columns(&self, a: u32, x: u32) -> LabelWeights<'_> {
         LabelWeights { list: self, a, x }
     }
 }
 
-/// What pairs of labels weigh in the units of one x.
+/// The weights of pairs of labels in the units of one x.
 #[derive(Clone, Copy)]
 pub(super) struct LabelWeights<'a> {
     list: &'a UnitList,
@@ -243,7 +247,7 @@ pub(super) struct LabelWeights<'a> {
 }
 
 impl LabelWeights<'_> {
-    /// How many times this Ce counts for the flip of the columns, which on odd boards leaves the rows alone.
+    /// Returns how many times this Ce counts for the flip of the columns, which on odd boards leaves the rows alone.
     fn flipped(&self, label: u32) -> u16 {
         let UnitList { even, .. } = self.list;
         if !self.list.is_odd() {
@@ -252,9 +256,11 @@ impl LabelWeights<'_> {
         orbit_factor(&even.rank(label), &even.rank_of_reversed(label))
     }
 
-    /// What a label of the list of this colour, or of the tree of the other one, weighs: Ce of white. A pair of
-    /// labels weighs the product of what both weigh; but where one ties with the rows, and has no weight here, each
-    /// pair has a weight of its own.
+    /// Returns the weight of a label of the list of this colour, or of the tree of the other colour. For white this
+    /// is a Ce.
+    ///
+    /// A pair of labels weighs the product of both weights. If a label ties with the rows, it has no weight of its
+    /// own, and this is `None`. Each of its pairs has a weight of its own then.
     pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
         let (rank, weight) = match colour {
@@ -274,7 +280,8 @@ impl LabelWeights<'_> {
         }
     }
 
-    /// The labels of the list of this colour, or of the tree of the other one: all that have some weight.
+    /// Returns the labels of the list of this colour, or of the tree of the other colour: all labels that do not
+    /// weigh 0.
     pub(super) fn labels(self, colour: Colour) -> impl Iterator<Item = u32> {
         let UnitList { even, odd, .. } = self.list;
         let sets = match colour {
@@ -284,7 +291,8 @@ impl LabelWeights<'_> {
         sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
     }
 
-    /// How many times the unit with each y counts the solutions with these columns.
+    /// Returns a function from y to the number of times that the unit with this y counts the solutions with these
+    /// columns.
     pub(super) fn pair(&self, even: u32, odd: u32) -> impl Fn(u32) -> u16 + use<> {
         let Self { list, a, x } = *self;
         let [own, others @ ..] = list.images(even, odd);
@@ -294,7 +302,7 @@ impl LabelWeights<'_> {
     }
 }
 
-/// How many times one of two images counts: the lower one counts for both.
+/// Returns how many times one of two images counts: the lower one counts for both.
 fn orbit_factor<T: Ord>(one: &T, other: &T) -> u16 {
     match one.cmp(other) {
         Ordering::Less => 2,

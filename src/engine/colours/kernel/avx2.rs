@@ -1,4 +1,4 @@
-//! 64 labels in two vectors; population counts by a table of nibbles.
+//! 64 labels in two vectors. Population counts come from a table of nibbles.
 
 use std::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use crate::engine::vectors::avx2;
 
 type Vector = [__m256i; 2];
 type Sums = __m256i;
-/// The places in each sixteenth of the bytes; bytes from 128 on elsewhere.
+/// For each quarter of the lanes, the places within the quarter. Places elsewhere are bytes of 128 or more.
 type Index = [Bytes; 4];
 
 loops! {
@@ -137,7 +137,7 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx2::store::<u64, 4>(&mut halves[0], total);
 }
 
-/// By four stages of unpacking, in each quarter of the rows.
+/// Transposes in four stages of unpacking, in each quarter of the rows.
 #[target_feature(enable = "avx2")]
 fn transpose_quarters(tile: &mut Tile) {
     for half in 0..2 {

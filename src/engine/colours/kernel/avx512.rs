@@ -1,4 +1,4 @@
-//! 64 labels in a vector, with population counts of bytes and sums of products.
+//! 64 labels in one vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
 
@@ -70,7 +70,7 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
-/// The weights are the unsigned bytes, the hits the signed ones.
+/// The instruction multiplies unsigned bytes, the weights, by signed bytes, the hits.
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MAX_GROUP < 1 << 7) };
@@ -92,7 +92,7 @@ fn non_zero(numbers: &[u64; 8]) -> u8 {
     _mm512_test_epi64_mask(numbers, numbers)
 }
 
-/// The packed vector goes through a register and a full store: the form of `vpcompressq` that writes to
+/// The packed vector goes through a register and a full store, because the form of `vpcompressq` that writes to
 /// memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f")]
 fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
@@ -107,14 +107,15 @@ fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> us
     fitting.count_ones() as usize
 }
 
-/// The eight words of a lane become a row of bytes, one for each bit of a word: the bytes of a word go to
-/// eight vectors of eight, and each vector of eight by eight bits is transposed at once. Then sixteen rows by
-/// sixteen bytes are transposed by four stages of unpacking, in each quarter of the lanes.
+/// Transposes the words of a layer in two steps. First the eight words of a lane become a row of bytes, one byte for
+/// each bit of a word. For this the bytes of the words are sorted into eight groups of eight. Each group is a matrix
+/// of eight by eight bits, and one instruction transposes all eight. Then sixteen rows by sixteen bytes are
+/// transposed by four stages of unpacking, in each quarter of the lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
     let by_byte = load(&std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8));
-    // Unit vectors: the product with a matrix is its columns.
+    // Unit vectors: their product with a matrix is the columns of the matrix.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     let mut rows = [[_mm512_setzero_si512(); TILE]; 4];
     for lane in 0..TILE {
@@ -143,7 +144,7 @@ fn transpose_quarters(tile: &mut Tile) {
     transpose_rows(tile.each_ref().map(|row| load(&row.0)), tile);
 }
 
-/// By four stages of unpacking, in each quarter of the rows.
+/// Transposes in four stages of unpacking, in each quarter of the rows.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn transpose_rows(mut rows: [Vector; TILE], to: &mut Tile) {
     for _ in 0..TILE.ilog2() {

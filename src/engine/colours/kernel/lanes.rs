@@ -1,25 +1,25 @@
 //! The words of a block, and the words that are left at a leaf, cut into lanes.
 
-/// Labels of a block, and lanes of a layer.
+/// The largest number of labels of a block, and the number of lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;
-/// The first bit of the label in a word: there is room for the number of each label of a block.
+/// The first bit of the label in a word. The bits from here on have room for the number of each label of a block.
 pub(in crate::engine::colours) const LABEL_SHIFT: u32 = u64::BITS - LANES.ilog2();
-/// Words of a lane.
+/// The number of words of a lane.
 pub(super) const SLOTS: usize = 8;
 
-/// Vectors are read and written whole, up to this many words after the last.
+/// The number of words that may be read or written after the last one, because vectors are read and written whole.
 pub(in crate::engine::colours) const SLACK: usize = 8;
 
-/// Some words of a block.
+/// Words of a block.
 #[derive(Clone, Copy)]
 pub(in crate::engine::colours) struct Words<'a> {
-    /// So many, and [`SLACK`] more or whatever else follows them.
+    /// The number of words. At least [`SLACK`] more follow them, with any contents.
     pub(in crate::engine::colours) len: usize,
     pub(in crate::engine::colours) padded: &'a [u64],
 }
 
 impl<'a> Words<'a> {
-    /// Without those that follow.
+    /// Returns the words without what follows them.
     pub(in crate::engine::colours) fn own(self) -> &'a [u64] {
         &self.padded[..self.len]
     }
@@ -31,10 +31,11 @@ impl<'a> Words<'a> {
 pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; LANES]);
 
 impl Bytes {
+    /// Zeros.
     pub(in crate::engine::colours) const ZERO: Self = Self([0; LANES]);
 }
 
-/// The lanes of a leaf: where the words of each begin, which there are, and their label.
+/// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     starts: Vec<u32>,
@@ -44,9 +45,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Makes room for leaves of this many words.
+    /// Makes room for leaves of this number of words.
     pub(super) fn reserve(&mut self, words: usize) {
-        // A label of few words fills a lane in part; a step writes two lanes.
+        // The last lane of a label is often not full, and a step writes two lanes.
         let lanes = (words / SLOTS + 2 * LANES + 2).max(self.starts.len());
         self.starts.resize(lanes, 0);
         self.present.resize(lanes, 0);
@@ -70,7 +71,7 @@ impl Lanes {
                 labels[len] = label;
                 len += usize::from(start < end);
             };
-            // Without branches for up to two lanes.
+            // There is no branch for up to two lanes.
             put(start);
             put(end.min(start + 8));
             start += 16;
@@ -99,19 +100,19 @@ impl Lanes {
     }
 }
 
-/// 64 lanes.
+/// Sixty-four lanes.
 pub(super) struct Layer<'a> {
     pub(super) starts: &'a [u32; LANES],
-    /// Those without words come last.
+    /// A bit for each word that a lane has. Lanes without words come last.
     pub(super) present: Bytes,
     pub(super) labels: Bytes,
 }
 
-/// No lane.
+/// The number that stands for no lane.
 const NONE: u8 = 0x80;
 
 impl Layer<'_> {
-    /// The first lane of each label, the second lane of each label, and so on.
+    /// Finds the first lane of each label, then the second lane of each label, and so on.
     pub(super) fn nth_lanes(&self, nth_lanes: &mut Vec<Bytes>) {
         nth_lanes.clear();
         let (mut turn, mut last) = (0, None);

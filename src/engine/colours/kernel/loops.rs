@@ -1,7 +1,7 @@
-//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, since functions are
-//! inlined only into functions that are compiled for the same instructions.
+//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, because functions are inlined
+//! only into functions that are compiled for the same instructions.
 
-/// Does something with groups of one of these numbers of items, as arrays of this length.
+/// Runs an expression on groups, as arrays of the length that belongs to their number of items.
 macro_rules! of_length {
     ($items:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
         const { assert!([$($each),*].len() == MAX_GROUP, "an arm for each length") };
@@ -76,7 +76,7 @@ macro_rules! loops {
                     let Some(rows) = &rows[set] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
                     let (lowest_digits, upper_len) = (&lowest_digits[rows.clone()], &weights.upper_digits_len[rows.clone()]);
-                    // In turn, since each addition waits for the one before it.
+                    // Four sums are used in turn, because each addition to a sum waits for the one before it.
                     let mut lowest = [zero(); 4];
                     let mut upper = [zero(); DIGITS - 1];
                     for (items, groups) in records(section) {
@@ -98,7 +98,7 @@ macro_rules! loops {
             }
         }
 
-        /// Joins the words of both kinds that share no diagonal.
+        /// Joins each word of `ones` with each of `words` that shares no diagonal with it.
         $(#[$compiled])*
         pub(super) fn join(ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize {
             let (whole, rest) = words.own().as_chunks();
@@ -115,14 +115,15 @@ macro_rules! loops {
             len
         }
 
-        /// The mask of the first `len` of eight numbers; of all eight if `len` is larger.
+        /// Returns the mask of the first `len` of eight numbers, or of all eight if `len` is larger.
         $(#[$compiled])*
         #[inline]
         fn first(len: usize) -> u8 {
             !(u64::MAX << len.min(8)) as u8
         }
 
-        /// Quarter by quarter of the entries: products of rows are cut to bytes, then transposed.
+        /// Weighs a block of the light matrix, quarter by quarter: products of rows are cut to bytes, then
+        /// transposed.
         $(#[$compiled])*
         pub(super) fn weigh(
             pairs: &Pairs<'_>,
@@ -154,7 +155,7 @@ macro_rules! loops {
             largest.into_iter().fold(0, u16::max)
         }
 
-        /// The label of a group, and its hits with each lane.
+        /// Returns the label of a group, and its hits with each lane.
         $(#[$compiled])*
         #[inline]
         fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &Open) -> (usize, Vector) {
@@ -173,7 +174,7 @@ macro_rules! loops {
             bits(and(load(a), load(b)))
         }
 
-        /// Opens the squares and the pairs of a leaf.
+        /// Finds the words of a layer that each square and each pair of a leaf leaves open.
         $(#[$compiled])*
         fn open_all(
             leaf: &LeafCode<'_>,

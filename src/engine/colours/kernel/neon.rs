@@ -1,4 +1,4 @@
-//! 64 labels in four vectors, with population counts of bytes, and bytes picked from four vectors at once.
+//! 64 labels in four vectors, with population counts of bytes. One instruction picks bytes from four vectors.
 
 use std::arch::aarch64::*;
 
@@ -85,8 +85,9 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.map(|sums| vaddlvq_u32(sums)).iter().sum::<u64>();
 }
 
-/// In each quarter of the lanes: bytes of lane l and lane l + 8 take turns, so that a vector has one word of both.
-/// Then each eight words by eight bits are transposed. Last the bytes of all lanes take turns.
+/// Transposes each quarter of the lanes in three steps. First the bytes of lane l and lane l + 8 alternate, so that a
+/// vector has one word of each. Then eight words by eight bits are transposed at a time. Last the bytes of all lanes
+/// alternate.
 #[target_feature(enable = "neon")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     let starts: &[[u32; TILE]] = chunks(starts);
@@ -112,7 +113,7 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
 }
 
 /// A stage of the transposition of bits: of two rows at this distance, the high bits of the first one and the low
-/// bits of the other one change places.
+/// bits of the second one change places.
 #[target_feature(enable = "neon")]
 fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] {
     let (low, distance) = (vdupq_n_u8(low), DISTANCE as usize);

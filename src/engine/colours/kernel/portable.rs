@@ -1,8 +1,8 @@
-//! Arrays of numbers, for any CPU; the reference for the vector kernels.
+//! Arrays of numbers, for any CPU. This kernel is the reference for the vector kernels.
 
 use super::{SLOTS, Tile};
 
-/// Byte l is a byte of word l / 8.
+/// Byte l of the lanes is in word l / 8.
 type Vector = [u64; 8];
 type Sums = u64;
 type Index = [Bytes; 1];
@@ -44,7 +44,7 @@ pub(super) fn index(places: &Bytes) -> Index {
     [*places]
 }
 
-/// Visits the lanes with hits: most have none.
+/// Visits only the lanes with hits, because most lanes have none.
 fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     for (first, mut word) in (0..).step_by(8).zip(hits) {
         while word != 0 {
@@ -87,7 +87,7 @@ pub(super) fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64
     len
 }
 
-/// By six stages of swaps: in each, blocks of bits that are half as long change places.
+/// Transposes in six stages of swaps. In each stage, blocks of bits that are half as long change places.
 #[inline(always)]
 pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     const LOW_HALVES: [u64; 6] = [
@@ -121,7 +121,7 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     }
 }
 
-/// By four stages: in each, bytes of the upper rows take turns with bytes of the lower ones.
+/// Transposes in four stages. In each stage, the bytes of the upper rows alternate with the bytes of the lower rows.
 #[inline(always)]
 pub(super) fn transpose_quarters(tile: &mut Tile) {
     for _ in 0..TILE.ilog2() {
