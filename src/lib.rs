@@ -13,7 +13,7 @@
 //! use nqueens::{BoardSize, Count, UnitsDone};
 //!
 //! let watch = |done: &UnitsDone| eprintln!("{} more solutions", done.solutions);
-//! // If the process is killed, the same call resumes from the journal.
+//! // If the process is killed, running this code again resumes from the journal.
 //! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
 //! let outcome = count.observer(&watch).run()?;
 //! println!("{} solutions in {:?}, published: {}", outcome.total, outcome.elapsed, outcome.published);

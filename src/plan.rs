@@ -19,8 +19,8 @@ use crate::machine::memory::Memory;
 /// *weight*: the number of solutions of the board that each counted solution stands for. The sum of count times
 /// weight over all units is the number of solutions of the board.
 ///
-/// The list of units is the same on every machine. It depends only on the board, the engine and the split rows, never
-/// on the kernel, the threads or the memory. Programs with equal [`Plan::hash`] use the same list.
+/// The list of units depends only on the board, the engine and the split rows, never on the machine, the kernel or
+/// the threads. Programs with equal [`Plan::hash`] have equal lists.
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
@@ -69,7 +69,7 @@ impl Plan {
 
     /// Makes a plan that counts only the solutions that contain these queens.
     ///
-    /// Only [`Engine::Subtrees`] can count them, so the new plan has this engine. Journals cannot hold such a plan.
+    /// Only [`Engine::Subtrees`] can count them, so the new plan has this engine. Journals cannot hold the plan.
     pub fn with_queens(self, queens: &FixedQueens) -> Self {
         let (engine, rows) =
             (Engine::Subtrees, self.split_rows.unwrap_or(default_split_rows(self.size)));
@@ -284,7 +284,7 @@ impl Worker<'_> {
         self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units, and those of the following ones that belong to its batch. The range must not
+    /// Counts the first of these units, and the following ones of them that belong to its batch. The range must not
     /// be empty.
     pub(crate) fn count_batch(
         &mut self,

@@ -54,7 +54,7 @@ pub struct Difference {
 }
 
 /// Chooses this number of finished units at random, each at most once. If there are fewer, chooses all. With equal
-/// finished units, a seed chooses the same units again.
+/// finished units, equal seeds choose equal units.
 pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
     let mut random = fastrand::Rng::with_seed(seed);
     random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()

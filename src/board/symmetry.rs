@@ -56,7 +56,8 @@ impl Classes {
             let solutions = solutions.filter(|solutions| solutions.is_multiple_of(images));
             solutions.map(|solutions| solutions / images)
         };
-        // Two quarter-turns are a half-turn, so the solutions of the quarter-turn are among those of the half-turn.
+        // Two quarter-turns are a half-turn, so the half-turn leaves every solution unchanged that the quarter-turn
+        // does.
         let classes = (
             classes(total.checked_sub(half), 8),
             classes(half.checked_sub(quarter), 4),

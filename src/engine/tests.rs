@@ -1,4 +1,4 @@
-//! The units of every engine count each solution as often as they should.
+//! Tests that the units of every engine count each solution as often as they should.
 
 use super::unit::RowDomains;
 use super::*;
@@ -6,7 +6,7 @@ use crate::board::solution::Solution;
 use crate::board::solutions::Solutions;
 use crate::cancel::Cancel;
 
-/// The kernels that this CPU can run; prints those that a test skips.
+/// Returns the kernels that this CPU can run, and prints the names of the others, which a test skips.
 pub(super) fn kernels() -> Vec<Kernel> {
     let available = Kernel::available();
     for name in Kernel::NAMES {
@@ -17,7 +17,7 @@ pub(super) fn kernels() -> Vec<Kernel> {
     available
 }
 
-/// Pseudo-random numbers with a fixed seed, so that failures can be reproduced.
+/// Makes pseudo-random numbers with a fixed seed, so that failures can be reproduced.
 pub(super) fn random() -> fastrand::Rng {
     fastrand::Rng::with_seed(11)
 }
@@ -30,7 +30,7 @@ pub(super) fn units(engine: Engine, n: u32, split_rows: usize) -> Box<dyn Units>
     engine.units(size(n), &FixedQueens::default(), split_rows)
 }
 
-/// How many times a unit counts the solution with these queens, one bit for each row.
+/// Returns how many times a unit counts the solution with these queens, one bit for each row.
 fn times(domains: &RowDomains, queens: &[u32]) -> u64 {
     if queens.iter().zip(&domains.allowed).any(|(queen, allowed)| queen & allowed == 0) {
         return 0;

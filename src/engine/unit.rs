@@ -69,7 +69,7 @@ pub(crate) trait Counter: Send {
     /// Counts the solutions in this unit, before they are multiplied by its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 
-    /// Counts the first of these units, and those of the following ones that the engine counts at once with it. The
+    /// Counts the first of these units, and the following ones of them that the engine counts at once with it. The
     /// range must not be empty.
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
         Ok(vec![self.count(units.start, cancel)?])

@@ -226,7 +226,8 @@ impl Record {
         Ok(found)
     }
 
-    /// Reads one of the files again, as far as it was read before, and checks that it still holds what it held.
+    /// Reads one of the files again, up to where its first reading ended, and checks that it still holds what it
+    /// held.
     pub(super) fn rescan(
         &self,
         file: &JournalFile,

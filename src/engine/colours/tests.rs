@@ -1,4 +1,4 @@
-//! Small boards with tiny limits take the paths of large boards.
+//! Tests engine `colours` on small boards. With tiny limits they take the paths of large boards.
 
 mod reference;
 
@@ -16,7 +16,7 @@ use crate::engine::count_domains;
 use crate::engine::tests::{kernels, random, size};
 use crate::engine::unit::Interrupt;
 
-/// Limits of which some are tiny. Entries of small boards have few bits, so that digits are short.
+/// Makes limits, some of them tiny. Entries of small boards have few bits, so digits are short.
 fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     let mut limits = Limits::new(size);
     let mut some = |tiny: &mut dyn FnMut(&mut Limits, &mut fastrand::Rng)| {
@@ -69,7 +69,7 @@ fn tiny_limits_change_no_count() {
     }
 }
 
-/// Wherever it was stopped, within a batch, a section or a part, a counter goes on as if it had not been.
+/// A counter that was stopped, within a batch, a section or a part, continues as if it had not been stopped.
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
@@ -97,7 +97,7 @@ fn a_stopped_counter_counts_what_another_one_counts() {
     }
 }
 
-/// Of a list whose rows are nearly all in the centre, and of another one after it.
+/// The first list has nearly all rows in the centre. Other lists follow on the same `List`.
 #[test]
 fn a_list_has_each_placement_once() {
     let (size, cancel) = (size(26), Cancel::new());
@@ -145,7 +145,7 @@ fn the_formula_of_memory_knows_how_many_placements_there_are() {
     }
 }
 
-/// Without room for an entry there is no count, rather than a wrong one.
+/// Without room for an entry there is no count: never a wrong one.
 #[test]
 fn an_entry_that_is_too_large_is_an_error() {
     let colours = Colours::new(size(13));
@@ -158,7 +158,8 @@ fn an_entry_that_is_too_large_is_an_error() {
     }
 }
 
-/// A search over all squares found as many with 1, 3, 5, .. and with 0, 2, 4, .. white queens.
+/// A search over all squares found these numbers of solutions with 1, 3, 5, .. white queens, and with 0, 2, 4, ..
+/// white queens.
 #[test]
 fn each_number_of_white_queens_has_its_solutions() {
     let (odd, even) = ([0, 48, 304, 0, 0], [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0]);

@@ -3,7 +3,7 @@
 //! **Counts** the solutions whose queen in the first row stands in a given column.
 //!
 //! **Idea.** An arrangement with one queen in each row and each column is a permutation: the queen of row `r` stands
-//! in column `columns[r]`. Go through all permutations and keep those in which no two queens share a diagonal.
+//! in column `columns[r]`. Go through all permutations, and keep each one in which no two queens share a diagonal.
 //!
 //! **Compared with the others.** The oldest and slowest engine. Nothing is pruned, so a clash between the first two
 //! rows is found again for each of the (n - 2)! orders of the rest.

@@ -1,5 +1,4 @@
-//! Counts are simulated, with the times of units as they were recorded, and with the ranges of the
-//! driver.
+//! Tests forecasts on simulated counts, with the recorded times of units and the ranges of the driver.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,13 +10,13 @@ use super::*;
 use crate::count::ranges::{REPORT_EVERY, cut_into_ranges};
 use crate::record::UnitSet;
 
-/// Board, number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
+/// The size of each board, its number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
 
-/// The times of neighbouring units scatter by about this part of their mean.
+/// The relative scatter of the times of neighbouring units.
 const SCATTER: f64 = 0.3;
 
-/// Each count takes at least this long, as if the machine were slower.
+/// The shortest time of a simulated count in seconds: short counts are slowed down as if the machine were slower.
 const SHORTEST: f64 = 30.0;
 
 struct Board {
@@ -36,7 +35,7 @@ fn boards() -> impl Iterator<Item = Board> {
 }
 
 impl Board {
-    /// The time of each unit, as if the plan began at another part of it.
+    /// Makes the time of each unit, as if the plan began at another part of it.
     fn times(&self, first_part: usize, seed: u64, threads: usize) -> Vec<Duration> {
         let mut random = fastrand::Rng::with_seed(seed);
         // Nearly normal: the sum of twelve numbers with a variance of 1/12 each.
@@ -52,7 +51,7 @@ impl Board {
     }
 }
 
-/// What a thread counts until its next report.
+/// The units that a thread counts until its next report, and the report.
 struct Job {
     rest: Range<usize>,
     report: UnitsDone,
@@ -69,7 +68,7 @@ impl Job {
     }
 }
 
-/// The forecast of a count that begins.
+/// Makes the forecast of a count that begins.
 fn of_all(units: usize, threads: usize) -> TimeLeft {
     let rest = Rest { units, solutions: None };
     TimeLeft::new(Clusters::new(units), rest, threads)
@@ -106,7 +105,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     (estimates, end)
 }
 
-/// From the first estimate until shortly before the end.
+/// Checks the interval from the first estimate until shortly before the end.
 #[test]
 #[ignore = "takes ten seconds"]
 fn the_interval_covers_the_truth_in_nine_of_ten_runs() {
@@ -145,7 +144,7 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
     }
 }
 
-/// Two threads that get half of a core each.
+/// Two threads get half of a core each.
 #[test]
 fn a_busy_machine_takes_longer() {
     let mut left = of_all(1000, 2);

@@ -1,12 +1,12 @@
-//! Groups laid out in a folder, as the operating system and containers show them.
+//! Tests with control groups laid out in a folder, as operating systems and containers show them.
 
 use super::*;
 
-/// A folder that stands for `/`, removed at the end.
+/// A folder that stands for `/`. It is removed at the end.
 struct Root(PathBuf);
 
 impl Root {
-    /// An empty folder, for a process in these groups.
+    /// Makes an empty folder, for a process in these groups.
     fn new(name: &str, groups: &str) -> Self {
         let folder = format!("nqueens-cgroup-{name}-{}", std::process::id());
         let root = Self(std::env::temp_dir().join(folder));
@@ -20,20 +20,20 @@ impl Root {
         fs::write(path, text).expect("can be written");
     }
 
-    /// A group of version 1 that uses this much.
+    /// Adds a group of version 1 with this limit, which uses this much.
     fn v1(&self, folder: &str, limit: &str, used: &str) {
         self.file(&format!("{folder}/memory.limit_in_bytes"), limit);
         self.file(&format!("{folder}/memory.usage_in_bytes"), used);
     }
 
-    /// A group of version 2 that uses this much.
+    /// Adds a group of version 2 with these limits, which uses this much.
     fn v2(&self, folder: &str, max: &str, high: &str, used: &str) {
         self.file(&format!("{folder}/memory.max"), max);
         self.file(&format!("{folder}/memory.high"), high);
         self.file(&format!("{folder}/memory.current"), used);
     }
 
-    /// The file, the limit and the bytes left, for every limit.
+    /// Returns the file, the limit and the bytes left, for every limit.
     fn memory(&self) -> Vec<(String, u64, u64)> {
         let plain = |file: &str| {
             Path::new(file).strip_prefix(&self.0).expect("below").display().to_string()
@@ -49,7 +49,7 @@ impl Drop for Root {
     }
 }
 
-/// What version 1 writes without a limit.
+/// The number that version 1 writes without a limit.
 const NONE: u64 = 9_223_372_036_854_771_712;
 
 fn limit(file: &str, limit: u64, available: u64) -> (String, u64, u64) {

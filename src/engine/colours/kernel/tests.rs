@@ -1,12 +1,12 @@
-//! Every kernel against the simplest loops, on made-up programs, at edge lengths.
+//! Tests every kernel against the simplest loops, on random programs and blocks of many lengths.
 
 use super::*;
 use crate::engine::colours::code::{Code, Groups, MAX_ITEMS, pack};
 use crate::engine::tests::{kernels, random};
 
-/// Numbers of words of a label, around those of a lane.
+/// Numbers of words of a label: near the number of words of a lane.
 const LENGTHS: [usize; 6] = [0, 1, 7, 8, 9, 17];
-/// Miri takes hours for what takes a second.
+/// Miri takes hours for what otherwise takes a second.
 const ROUNDS: usize = if cfg!(miri) { 1 } else { 20 };
 
 /// A leaf: squares of two bits, pairs of squares, and items of two of both for each row.
@@ -37,7 +37,7 @@ impl Leaf {
         Self { squares, pairs, sets }
     }
 
-    /// The bits that are blocked by a square or pair.
+    /// Returns the bits that a square or pair blocks.
     fn bits(&self, number: u32) -> u64 {
         let number = number as usize;
         if number == 0 {
@@ -72,7 +72,7 @@ impl Leaf {
         code.end_leaf(start, &squares, &pairs);
     }
 
-    /// Calls with the set, the label, the lane's label and the number of hits.
+    /// Calls `with` for each hit: with the set, the label of the item, and the label of the word.
     fn each_hit(&self, words: &[u64], mut with: impl FnMut(usize, usize, usize)) {
         for word in words {
             for (set, labels) in self.sets.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Leaf {
     }
 }
 
-/// Words of 64 labels, and some more behind them.
+/// Makes words of 64 labels, and some more after them.
 fn block(random: &mut fastrand::Rng, longest: usize) -> (Vec<u64>, usize) {
     let mut words = Vec::new();
     for label in 0..LANES as u64 {
@@ -116,11 +116,11 @@ fn every_kernel_counts_what_plain_loops_count() {
         let labels = [1, 5, 70][round % 3];
         let leaves = [(); 2].map(|()| Leaf::random(&mut random, labels));
         let queen = 1 << random.u32(..LABEL_SHIFT) | 1 << random.u32(..LABEL_SHIFT);
-        // Joined with the queen.
+        // The filter joins the words with the queen.
         let fitting = words[..len].iter().filter(|word| *word & queen == 0);
         let fitting: Vec<u64> = fitting.map(|word| word | queen).collect();
 
-        // filter, leaf, and a leaf for all words behind that subtree.
+        // A filter with a leaf, and behind this subtree a leaf for all words.
         let mut code = Code::default();
         let filter = code.filter(0, queen);
         leaves[1].write(1, &mut code);
@@ -128,7 +128,7 @@ fn every_kernel_counts_what_plain_loops_count() {
         leaves[0].write(0, &mut code);
         let block = Words { len, padded: &words };
 
-        // The set in the middle is not to be counted.
+        // The set in the middle is not counted.
         let mut rows = [const { None }; MAX_SETS];
         (rows[0], rows[2]) = (Some(labels..2 * labels), Some(0..labels));
         let start = random.u16(65_000..);
@@ -194,7 +194,7 @@ fn every_kernel_counts_what_plain_loops_count() {
     }
 }
 
-/// Of blocks that are full and others that are not.
+/// Weighs blocks, some of them not full.
 #[test]
 fn every_kernel_weighs() {
     let mut random = random();
@@ -261,7 +261,7 @@ fn every_kernel_joins() {
     }
 }
 
-/// The longest section, all words open and the largest weights: sums of 32 bits have room for it.
+/// The longest section, with all words open and the largest weights: sums of 32 bits have room for it.
 #[test]
 fn every_kernel_sums_the_longest_section() {
     // Miri would take hours.
@@ -270,7 +270,7 @@ fn every_kernel_sums_the_longest_section() {
     let leaf = code.leaf(0);
     let mut groups = Groups::default();
     for _ in 0..items / MAX_GROUP {
-        // The label, and items of all words.
+        // The label 0, and items that leave all words.
         groups.add(&[0; 1 + MAX_GROUP], MAX_GROUP);
     }
     code.section(0, &mut groups);

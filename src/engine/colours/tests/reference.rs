@@ -1,5 +1,5 @@
-//! The method of docs/COLOURS.md with plain sets: no words, lists, trees or kernels. It takes nothing from the
-//! engine, and agrees with it about every unit and every pair of column sets.
+//! The method of docs/COLOURS.md with plain sets: no words, lists, trees or kernels. It uses nothing of the engine,
+//! and agrees with it about every unit and every pair of column sets.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::tests::size;
 
-/// Rows or columns of the whole board, bit i for number i: Re and Ro together, or Ce and Co.
+/// Rows or columns of the whole board, with bit i for number i: Re and Ro together, or Ce and Co.
 type Set = u32;
 const EVEN: Set = 0x5555_5555;
 
@@ -21,27 +21,29 @@ fn reversed(n: u32, set: Set) -> Set {
     set.reverse_bits() >> (32 - n)
 }
 
-/// What can be white rows, or white columns: a even ones and a odd ones, or a - 1 if n is odd.
+/// Returns the sets that can be white rows, or white columns: with a even numbers and a odd ones, or a - 1 odd ones
+/// if n is odd.
 fn sets(n: u32) -> impl Iterator<Item = Set> {
     let a = move |set: &Set| (set & !EVEN).count_ones() + n % 2;
     (0..1 << n).filter(move |set| (set & EVEN).count_ones() == a(set))
 }
 
-/// Sets are compared by a, then by even numbers, then by odd ones, reversed if n is even.
+/// Returns the rank of a set. Sets are compared by a, then by even numbers, then by odd ones, which are reversed if n
+/// is even.
 fn rank(n: u32, set: Set) -> [u32; 3] {
     let [even, odd] = [set & EVEN, set & !EVEN];
     [even.count_ones(), even, if n % 2 == 1 { odd } else { reversed(n, odd) }]
 }
 
-/// The ranks of what flips of the board make of a set; the first is its key. If n is even, a flip of rows alone
-/// exchanges the colours.
+/// Returns the ranks of a set's images under flips of the board. The first is its key. If n is even, a flip of rows
+/// alone exchanges the colours.
 fn images(n: u32, set: Set) -> BTreeSet<[u32; 3]> {
     let kept = [set, reversed(n, set)];
     let exchanged = if n % 2 == 1 { kept } else { kept.map(|set| others(n, set)) };
     kept.into_iter().chain(exchanged).map(|image| rank(n, image)).collect()
 }
 
-/// The white rows of all units, in order. The weight of each is the number of its images.
+/// Returns the white rows of all units, in order. The weight of a unit is the number of its images.
 fn units(n: u32) -> Vec<Set> {
     let is_key = |rows: &Set| images(n, *rows).first() == Some(&rank(n, *rows));
     let mut units: Vec<Set> = sets(n).filter(is_key).collect();
@@ -49,8 +51,8 @@ fn units(n: u32) -> Vec<Set> {
     units
 }
 
-/// How many times white columns count: a solution stands for the transposed one if its rows have the lower key,
-/// and if n is odd, for the one with flipped columns if its Ce is lower.
+/// Returns how many times white columns count. A solution stands for the transposed one if its rows have the lower
+/// key. If n is odd, it stands for the one with flipped columns if its Ce is lower.
 fn columns_weigh(n: u32, rows: Set, columns: Set) -> u64 {
     let two_if_less = |order: Ordering| (1 - order as i8) as u64;
     let transposed = two_if_less(images(n, rows).first().cmp(&images(n, columns).first()));
@@ -58,7 +60,7 @@ fn columns_weigh(n: u32, rows: Set, columns: Set) -> u64 {
     if n % 2 == 1 { transposed * flipped } else { transposed }
 }
 
-/// The ways to fill rows and columns with queens on squares whose row + column has this parity.
+/// Counts the ways to fill rows and columns with queens on squares whose row + column has this parity.
 fn placements(n: u32, parity: u32, rows: Set, columns: Set, queens: &[[u32; 2]]) -> u64 {
     let Some(row) = (0..n).find(|row| rows >> row & 1 == 1) else {
         return u64::from(columns == 0);
@@ -72,7 +74,7 @@ fn placements(n: u32, parity: u32, rows: Set, columns: Set, queens: &[[u32; 2]])
     own.filter(is_free).map(with_queen).sum()
 }
 
-/// The dot product of W and B, with what columns weigh.
+/// Returns the dot product of W and B, with the weights of columns.
 fn count(n: u32, rows: Set) -> u64 {
     let product = |columns| {
         let white = placements(n, 0, rows, columns, &[]);

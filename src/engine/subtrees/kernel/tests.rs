@@ -1,13 +1,13 @@
-//! Every kernel against the portable one, on the same levels, at edge lengths.
+//! Tests every kernel against the portable one, on equal levels of many lengths.
 
 use super::*;
 use crate::board::solutions::Node;
 use crate::engine::tests::{kernels, random};
 
-/// Lengths around those of a vector and of a full pass.
+/// Lengths of levels: near the lengths of a vector and of a full pass.
 const LENGTHS: [usize; 12] = [1, 7, 8, 9, 15, 16, 17, 31, 33, 95, 96, 191];
 
-/// A level of nodes on a board of `n` columns, with `queens` columns taken in each.
+/// Makes a level of nodes on a board of `n` columns, with `queens` columns taken in each.
 fn level(n: u32, queens: u32, len: usize, random: &mut fastrand::Rng) -> Level {
     let board = u32::MAX >> (32 - n);
     let mut level = Level::EMPTY;
@@ -34,8 +34,8 @@ fn nodes(level: &Level) -> Vec<[u32; 4]> {
 /// A pass over a level from a node on, given the next level and the allowed columns of the rows below.
 type Pass = dyn Fn(Kernel, &mut Level, &mut Level, usize, [u32; 3]) -> u64;
 
-/// Makes a pass with every kernel over levels with `queens` queens and compares the level, the next
-/// level and the number that the pass returns; returns the sum of these numbers.
+/// Makes a pass with every kernel over levels with `queens` queens, and compares the level, the next level and the
+/// number that the pass returns. Returns the sum of these numbers.
 fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
     let mut random = random();
     let board = u32::MAX >> (32 - n);
