@@ -143,7 +143,7 @@ impl Engine {
     }
 }
 
-/// What the command line says about an engine, and the textbook engine that counts its units, if it is one.
+/// The description of an engine for the command line. A textbook engine also has the function that counts its units.
 struct EngineSpec {
     name: &'static str,
     summary: &'static str,

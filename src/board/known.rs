@@ -60,7 +60,7 @@ fn lines() -> impl Iterator<Item = (u32, Known)> {
     })
 }
 
-/// How a computed count compares with the published one.
+/// The result of comparing a computed count with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
     /// The two counts are equal.

@@ -88,7 +88,7 @@ impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not.
     pub const NAMES: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
-    /// What each of [`Kernel::NAMES`] needs, in one line.
+    /// The CPU that each of [`Kernel::NAMES`] needs, in one line.
     pub const SUMMARIES: [&str; 4] = [
         "any CPU",
         "64-bit ARM, with NEON",

@@ -64,7 +64,7 @@ impl fmt::Display for WhichCount {
     }
 }
 
-/// Counts units on one thread.
+/// A counter of units on one thread.
 pub(crate) trait Counter: Send {
     /// Counts the solutions in this unit, before they are multiplied by its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;

@@ -25,6 +25,23 @@ use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
 /// The finished units that journals of one plan hold together.
+///
+/// ```
+/// use nqueens::record::Record;
+/// use nqueens::{BoardSize, Cancel, Count};
+///
+/// let folder = tempfile::tempdir()?;
+/// let journal = folder.path().join("q8.journal");
+/// Count::new(BoardSize::new(8)?).journal(&journal).run()?;
+///
+/// let record = Record::read(&[journal])?.expect("the journal has begun");
+/// assert_eq!(record.total(), Some(92));
+/// assert_eq!(record.finished().len(), record.plan().units());
+///
+/// let copy = record.save(&folder.path().join("copy.journal"), &Cancel::new())?;
+/// assert_eq!(copy.total(), Some(92));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {

@@ -53,7 +53,7 @@ struct Shared {
     written: Mutex<Written>,
 }
 
-/// What was written, and how that went.
+/// The progress of writing: how much was written, how much is on disk, and what went wrong.
 #[derive(Default)]
 struct Written {
     /// The bytes of all lines in the file.

@@ -70,7 +70,7 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
-/// The instruction multiplies unsigned bytes, the weights, by signed bytes, the hits.
+/// Adds products. The instruction multiplies unsigned bytes, the weights, by signed bytes, the hits.
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MAX_GROUP < 1 << 7) };
@@ -92,8 +92,8 @@ fn non_zero(numbers: &[u64; 8]) -> u8 {
     _mm512_test_epi64_mask(numbers, numbers)
 }
 
-/// The packed vector goes through a register and a full store, because the form of `vpcompressq` that writes to
-/// memory is many times slower on some CPUs.
+/// Moves the chosen numbers to the front. The packed vector goes through a register and a full store, because the
+/// form of `vpcompressq` that writes to memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f")]
 fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
     let numbers = avx512::load::<u64, 8>(numbers);

@@ -112,8 +112,8 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
     }
 }
 
-/// A stage of the transposition of bits: of two rows at this distance, the high bits of the first one and the low
-/// bits of the second one change places.
+/// Makes a stage of the transposition of bits: of two rows at this distance, the high bits of the first one and the
+/// low bits of the second one change places.
 #[target_feature(enable = "neon")]
 fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] {
     let (low, distance) = (vdupq_n_u8(low), DISTANCE as usize);
@@ -127,7 +127,8 @@ fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] 
     })
 }
 
-/// A stage of the transposition of bytes: the bytes of the upper rows alternate with the bytes of the lower rows.
+/// Makes a stage of the transposition of bytes: the bytes of the upper rows alternate with the bytes of the lower
+/// rows.
 #[target_feature(enable = "neon")]
 fn take_turns(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     std::array::from_fn(|at| {
