@@ -52,7 +52,8 @@ pub struct Record {
     solutions: u128,
     /// The units that journals hold more than once.
     pub(super) shared: UnitSet,
-    /// The number of counts that only repeat an equal count of a unit.
+    /// The number of counts beyond the first one of each unit. Units that are left out because their counts differ
+    /// are included.
     pub repeated: usize,
     /// The reasons why lines, journals, and units with different counts were left out.
     pub left_out: Vec<Error>,
