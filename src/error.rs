@@ -194,7 +194,7 @@ pub enum JournalError {
 
     /// The path leads to something other than a regular file. A journal is read more than once, so it cannot be a
     /// pipe.
-    #[error("is not a regular file: a journal is read more than once")]
+    #[error("is not a regular file, so it cannot be read more than once")]
     NotAFile,
 
     /// The file was read back after it was written. All its lines are valid, but they do not hold the units and
@@ -208,7 +208,7 @@ pub enum JournalError {
     Gone,
 
     /// The journal lacks lines that this process wrote, or has lines that it did not write.
-    #[error("was cut, or written by another process too, during the count")]
+    #[error("was cut or written by another process during the count")]
     WrittenByOthers,
 
     /// The journal differed when it was read for the second time.

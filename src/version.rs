@@ -45,7 +45,7 @@ mod tests {
                 .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
         match git(&["rev-parse", "--show-prefix"]) {
-            // The root of a repository.
+            // This folder is the root of a repository.
             Some(prefix) if prefix.is_empty() => {
                 let commit = git(&["rev-parse", "--short=7", "HEAD"]).expect("a commit");
                 assert!(COMMIT == "unknown" || COMMIT.starts_with(&commit), "{COMMIT}, {commit}");

@@ -115,7 +115,7 @@ impl JournalFile {
             let length = length.map_err(JournalError::cannot("read")).map_err(of_file)? as u64;
             let line = match text.split_last() {
                 None => break,
-                // Journals that were joined have several first lines, and some versions wrote copies of it.
+                // Journals that were joined have several first lines, and some versions wrote copies of theirs.
                 Some((b'\n', text))
                     if FirstLine::parse(text).is_ok_and(|it| it.plan == plan_text) =>
                 {

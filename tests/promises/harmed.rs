@@ -228,7 +228,7 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         command.env("LD_PRELOAD", shim()).env("SHIM_LOCKS", "none");
         command
     };
-    let told = "was cut, or written by another process too, during the count";
+    let told = "was cut or written by another process during the count";
     let mut first = spawn(&mut writer());
     wait_for_units(&path, &mut first, 0);
     // The second one may be refused if the first one writes between its reading and its first line.

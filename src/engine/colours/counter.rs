@@ -1,10 +1,10 @@
 //! Counts all units of a batch at once.
 //!
-//! For each unit of a batch, the matrix of the light colour is filled: this is the colour with fewer queens, or black
-//! if both have equally many. It is filled one block of labels at a time. The labels of a block are in lanes, and
-//! each label of the other kind has a row. Then the program of the heavy colour, the other one, runs with the weights
-//! of the light entries. A block of its labels needs one column of the light matrix for each lane, so tiles of
-//! entries are transposed.
+//! For each unit of a batch, the matrix of the light colour is filled. Light is the colour with fewer queens, or
+//! black if both have equally many. The matrix is filled block by block: the labels of a block of the list are in
+//! lanes, and each label of the tree has a row. Then the program of the heavy colour, the other one, runs with the
+//! weights of the light entries. A block of heavy labels needs one column of the light matrix for each lane, so tiles
+//! of entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy

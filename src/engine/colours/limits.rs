@@ -44,7 +44,7 @@ impl Limits {
         Self {
             block_labels: LANES,
             section_words: 1 << 22,
-            // 4, 14, 60, 160 and 256 MiB.
+            // These are 4, 14, 60, 160 and 256 MiB.
             part_len: match n {
                 ..=20 => 1 << 20,
                 21..=22 => 7 << 19,
@@ -56,7 +56,7 @@ impl Limits {
             // A larger entry may have been cut off.
             largest_entry: u16::MAX - 1,
             digit_bits: u8::BITS,
-            // With one row left, a node must be a leaf.
+            // With at most one row left, every node is a leaf.
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
             leaf_planes: MAX_PLANES,
             section_items: MAX_ITEMS,

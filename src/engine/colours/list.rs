@@ -86,8 +86,8 @@ impl List {
         self.to_list.extend(labels);
         self.section = 0..0;
         self.blocks.clear();
-        // Neither zone should have more than half of the rows, or there would be too many ways to fill it. For this
-        // reason rows may move from one zone to the other.
+        // Outer rows move to the centre until the outer zone has about half of all rows: otherwise there would be too
+        // many ways to fill it. For this reason rows also move from a long centre to the outer zone.
         let (mut centre_rows, mut outer_rows) = (rows & !outer, rows & outer);
         while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
             centre_rows |= 1 << outer_rows.trailing_zeros();
