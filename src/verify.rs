@@ -69,6 +69,10 @@ pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
 ///
 /// [`Error::UnitOverflow`] if a count does not fit in a `u64`, and [`Error::LacksMemory`] if the threads need more
 /// memory than there is. A cancellation is not an error: the verdict covers the units that were counted before.
+///
+/// # Panics
+///
+/// If the plan lacks one of the units.
 pub fn verify(
     plan: &Plan,
     counts: &[(usize, u64)],

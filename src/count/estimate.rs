@@ -24,7 +24,7 @@ pub struct Estimate {
     /// The wall time of all units in seconds, on the threads that took the sample.
     pub seconds: Approximate,
     /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
-    /// small.
+    /// small or has no solution.
     pub total: Approximate,
 }
 

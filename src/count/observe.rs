@@ -7,12 +7,12 @@ use crate::forecast::TimeLeft;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// A receiver of reports about a running count.
+/// A receiver of reports about a running count. By default every method does nothing.
 ///
-/// The counting threads call the methods, so a method should return at once. By default every method does nothing.
+/// Counting threads call [`Observer::units_done`] and [`Observer::journal_harmed`], so these should return at once.
 #[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
-    /// Called once, before the first unit is counted.
+    /// Called once, before any unit is counted.
     fn started(&self, start: &Start<'_>) {}
 
     /// Called when some units are finished.

@@ -93,7 +93,9 @@ impl<'a> Count<'a> {
     }
 
     /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
-    /// set. The other engines ignore the number.
+    /// set.
+    ///
+    /// A journal whose plan has another number is refused.
     pub fn split_rows(self, split_rows: usize) -> Self {
         Self { split_rows: Some(split_rows), ..self }
     }
