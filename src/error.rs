@@ -182,11 +182,10 @@ impl Error {
 /// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// Opening, creating, locking, reading, writing or syncing the file failed. Finished lines stay in the file, but
-    /// after a failed sync only the lines that the disk is known to hold.
+    /// Opening, creating, locking, reading or writing the file failed. Finished lines stay in the file.
     #[error("cannot {action} the journal: {source}")]
     Io {
-        /// The operation that failed: `open`, `lock`, `read`, `write` or `sync`.
+        /// The operation that failed: `open`, `lock`, `read` or `write`.
         action: &'static str,
         /// The error that the operating system gave.
         source: IoError,
@@ -196,6 +195,21 @@ pub enum JournalError {
     /// pipe.
     #[error("is not a regular file, so it cannot be read more than once")]
     NotAFile,
+
+    /// The disk did not take the last lines that were written.
+    #[error(
+        "the disk did not take the last lines of the journal ({source}); {}",
+        match is_cut_back {
+            true => "the journal was cut back to the lines that the disk has",
+            false => "after a restart of the machine, lines of the journal may be damaged",
+        }
+    )]
+    NotSynced {
+        /// The error that the operating system gave.
+        source: IoError,
+        /// Whether the file now ends with the last line that the disk is known to hold.
+        is_cut_back: bool,
+    },
 
     /// The file was read back after it was written. All its lines are valid, but they do not hold the units and
     /// solutions that were counted.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::{MOST_SPLIT_ROWS, default_split_rows};
+use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, EVEN, RowDomains, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
@@ -61,7 +61,7 @@ impl Plan {
     ///
     /// If the engine does not count boards of this size: [`Engine::check`] returns an error then.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MOST_SPLIT_ROWS);
+        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS);
         let list = engine.units(size, &FixedQueens::default(), rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }

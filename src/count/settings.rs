@@ -7,6 +7,7 @@ use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
+use crate::engine::subtrees::MAX_SPLIT_ROWS;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
@@ -92,12 +93,12 @@ impl<'a> Count<'a> {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
+    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine if none is
     /// set.
     ///
     /// A journal whose plan has another number is refused.
     pub fn split_rows(self, split_rows: usize) -> Self {
-        Self { split_rows: Some(split_rows), ..self }
+        Self { split_rows: Some(split_rows.clamp(1, MAX_SPLIT_ROWS)), ..self }
     }
 
     /// Sets whether this is the first or the second count of the units. By default it is the first.
@@ -160,7 +161,9 @@ impl<'a> Count<'a> {
     pub(super) fn recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
         let held = record.plan();
         let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
-        let (engine, split_rows) = (self.engine_asked(), self.split_rows.or(held.split_rows()));
+        let engine = self.engine_asked();
+        // Only prefixes have split rows.
+        let split_rows = held.split_rows().map(|held| self.split_rows.unwrap_or(held));
         let fields = [
             ("n", held.size().to_string(), self.size.to_string()),
             ("engine", held.engine().to_string(), engine.unwrap_or(held.engine()).to_string()),

@@ -63,7 +63,7 @@ use levels::Levels;
 const SMALLEST: usize = 4;
 
 /// The largest number of rows in a prefix. With more rows, the list of units itself becomes long.
-pub(crate) const MOST_SPLIT_ROWS: usize = 4;
+pub(crate) const MAX_SPLIT_ROWS: usize = 4;
 
 /// The subtrees of a board, ordered by case, then by the columns of the prefix.
 pub(crate) struct Subtrees {
@@ -110,7 +110,7 @@ fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
 /// thousands of units, so that the last units to finish cost little. A unit takes some seconds at n = 22, and again
 /// at n = 24.
 pub(crate) fn default_split_rows(size: BoardSize) -> usize {
-    (size.rows() / 6).clamp(1, MOST_SPLIT_ROWS)
+    (size.rows() / 6).clamp(1, MAX_SPLIT_ROWS)
 }
 
 impl Units for Subtrees {

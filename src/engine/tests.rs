@@ -66,7 +66,7 @@ fn every_orbit_is_counted_once_for_each_of_its_images() {
     for engine in Engine::ALL {
         let largest = if matches!(engine, Engine::Colours) { 13 } else { 9 };
         for n in 0..=largest {
-            let split_rows = if engine == Engine::Subtrees { subtrees::MOST_SPLIT_ROWS } else { 1 };
+            let split_rows = if engine == Engine::Subtrees { subtrees::MAX_SPLIT_ROWS } else { 1 };
             (1..=split_rows).for_each(|rows| check_orbits(engine, n, rows));
         }
     }

@@ -115,6 +115,16 @@ fn another_count_is_refused_with_what_differs() {
     }
 }
 
+/// Split rows are cut to 1 to 4, and mean nothing to other engines: so the same settings resume.
+#[test]
+fn settings_that_count_also_resume() {
+    for (name, engine, rows) in [("nine", Engine::Subtrees, 9), ("other", Engine::Bitmask, 2)] {
+        let path = fresh(name);
+        let count = Count::new(size(9)).engine(engine).split_rows(rows).journal(&path);
+        assert_eq!([(); 2].map(|()| count.run().expect("a count").total), [352; 2], "{name}");
+    }
+}
+
 #[test]
 fn two_writers_are_kept_apart() {
     struct Second<'a>(&'a Path, AtomicUsize);
