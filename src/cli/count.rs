@@ -36,7 +36,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Also count the solutions up to rotation and reflection
+    /// Also count the solutions up to rotation and reflection, by the size of their classes
     #[arg(long)]
     fundamental: bool,
 
