@@ -193,7 +193,7 @@ pub enum JournalError {
 
     /// The path leads to something other than a regular file. A journal is read more than once, so it cannot be a
     /// pipe.
-    #[error("is not a regular file, so it cannot be read more than once")]
+    #[error("is not a regular file: a folder, pipe or device cannot be a journal")]
     NotAFile,
 
     /// The disk did not take the last lines that were written.

@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, WhichCount};
 
 use super::progress::ProgressWhen;
+use super::stderr::message;
 use super::values::number_of_threads;
 
 /// `None` for `auto` or `all`. The alias keeps clap from taking the field for an option without a default.
@@ -21,7 +22,7 @@ pub(crate) const EXPERTS: &str = "Engine and machine";
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// Engine that counts: see 'nqueens help count'
-    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest of these for the board", engines()))]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest engine for the board", engines()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) engine: OrElse<Engine>,
 
@@ -50,6 +51,15 @@ pub(crate) fn which_count(second: bool) -> WhichCount {
 }
 
 impl EngineArgs {
+    /// Warns if an engine is named that has no kernels, and a kernel as well.
+    pub(crate) fn warn_of_kernel(&self) {
+        if let Some(engine) = self.engine.filter(|engine| !engine.has_kernels())
+            && self.kernel.is_some()
+        {
+            message!("warning: --kernel has no effect on engine {engine}");
+        }
+    }
+
     /// Returns a count with these settings. The session adds its threads, observer and cancellation.
     pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
         // An option that is not given leaves the count as it is.

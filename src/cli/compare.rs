@@ -152,12 +152,13 @@ struct Comparison<'a> {
     sizes: BTreeSet<BoardSize>,
     /// The contestants that were fast enough for all boards so far.
     contestants: Vec<Contestant>,
+    /// The contestant relative to which ratios are, without an earlier comparison.
     reference: Contestant,
-    /// The rows of an earlier comparison, to which ratios are instead.
+    /// The rows of the earlier comparison that `--against` names. Ratios are then relative to these rows.
     earlier: Option<Vec<Runs>>,
-    /// The name of what ratios are to.
-    to: String,
-    /// The fewest of several numbers of threads, to which speed-ups are.
+    /// The name of the reference, or of the file with the earlier comparison.
+    reference_name: String,
+    /// The fewest of several numbers of threads. Speed-ups are relative to a run on these.
     fewest: Option<usize>,
     /// A pool for each number of threads.
     pools: BTreeMap<usize, ThreadPool>,
@@ -191,7 +192,7 @@ impl<'a> Comparison<'a> {
             sizes,
             reference,
             earlier: earlier.transpose()?,
-            to: against.map_or(reference.to_string(), |file| escaped(file.display())),
+            reference_name: against.map_or(reference.to_string(), |file| escaped(file.display())),
             contestants,
             fewest: pools.keys().next().copied().filter(|_| pools.len() > 1),
             pools,
@@ -206,8 +207,10 @@ impl<'a> Comparison<'a> {
     fn run(&mut self) -> Result<(), Failure> {
         let CompareArgs { format, repeat, .. } = *self.args;
         format.remark(format_args!("{} each on {}", many(repeat, "run"), self.cpu))?;
-        format
-            .remark(format_args!("ratio: speed relative to {}, ± two standard errors", self.to))?;
+        format.remark(format_args!(
+            "ratio: speed relative to {}, ± two standard errors",
+            self.reference_name
+        ))?;
         format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
         for size in self.sizes.clone() {
             let first = self.measured.len();
@@ -220,7 +223,7 @@ impl<'a> Comparison<'a> {
                     None => runs.ratio_to(self.reference, board),
                     Some(_) => self.earlier(runs).map(|earlier| runs.ratio_to_earlier(earlier)),
                 };
-                let row = runs.row(ratio, &self.to, self.fewest, board, &self.cpu);
+                let row = runs.row(ratio, &self.reference_name, self.fewest, board, &self.cpu);
                 row.write_row(format, place == 0)?;
             }
             result.map_err(|error| match error.is_cancelled() {
@@ -254,7 +257,8 @@ impl<'a> Comparison<'a> {
                     let runs = Runs { size, contestant, total, seconds: Vec::new() };
                     let earlier = self.earlier(&runs).map(|earlier| earlier.total);
                     if let Some(earlier) = earlier.filter(|earlier| *earlier != total) {
-                        let (computed, file) = (computed(size, total, contestant), &self.to);
+                        let (computed, file) =
+                            (computed(size, total, contestant), &self.reference_name);
                         self.progress.suspend(|| {
                             message!(
                                 "{computed} differs from {earlier} in {file}: one of them is wrong"

@@ -156,8 +156,8 @@ fn file_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Returns whether a journal was not read for a reason that says nothing of its lines: it belongs to another user, or there
-/// are too few file handles.
+/// Returns whether a journal was not read for a reason that says nothing of its lines. For example, it belongs to
+/// another user, or there are too few file handles.
 fn is_unread(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     match error {
@@ -166,8 +166,8 @@ fn is_unread(error: &Error) -> bool {
     }
 }
 
-/// Prints a total that differs from the published one, and returns the exit code. Nor is all well if something is damaged, or if a journal
-/// cannot be read that may hold what is missing.
+/// Prints a total that differs from the published one. Returns the exit code, which is also not 0 if a journal is
+/// damaged, or if one cannot be read that may hold what is missing.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
         let (n, total) = (record.plan().size(), record.tally().solutions);

@@ -11,7 +11,7 @@ use nqueens::record::{Record, Witness, compare};
 use serde_json::{Value, json};
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, many};
+use crate::cli::format::{duration, grouped, many};
 use crate::cli::journals::{self, JournalsArgs, check};
 use crate::cli::report::{Format, Report};
 use crate::cli::signals::cancel_on_signals;
@@ -93,8 +93,11 @@ impl MergeArgs {
         let comparison = compare(first, second)?;
         let plan = first.plan();
         let is_proof = comparison.units == plan.units() && comparison.differing == 0;
-        let counted =
-            format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
+        let counted = format!(
+            "{} of {} counted twice",
+            grouped(comparison.units),
+            many(plan.units(), "unit")
+        );
         let counts = [("first", first), ("second", second)];
 
         let exit =

@@ -32,11 +32,7 @@ impl Session {
 
     /// Returns a session for counts with these settings, and warns of options without effect.
     pub(crate) fn counting(args: &EngineArgs, machine: &MachineArgs) -> Result<Self, Failure> {
-        if let Some(engine) = args.engine.filter(|engine| !engine.has_kernels())
-            && args.kernel.is_some()
-        {
-            message!("warning: --kernel has no effect on engine {engine}");
-        }
+        args.warn_of_kernel();
         Self::new(machine)
     }
 

@@ -39,6 +39,7 @@ impl UnitArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let engine = self.engine.engine.unwrap_or_else(|| Engine::auto(self.n));
         engine.check(self.n)?;
+        self.engine.warn_of_kernel();
         let plan = Plan::new(self.n, engine, None).for_count(which_count(self.second));
         if self.unit >= plan.units() {
             let last = plan.units() - 1;
@@ -55,20 +56,20 @@ fn report(plan: &Plan, unit: usize, count: u64) -> Report {
     let (n, domains, weight) = (plan.size().get(), plan.domains(unit), plan.weight(unit));
     let mut report = Report::default();
     report.plan(plan).entry("unit", unit).entry("weight", weight);
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     let (mut rows, mut white_rows) = (Vec::new(), Vec::new());
     for row in 1..=n {
         let allowed = domains.columns(row as usize - 1);
         let columns: Vec<u32> = (1..=n).filter(|column| allowed >> (column - 1) & 1 == 1).collect();
-        let text = columns.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-        report.row(if row == 1 { "columns" } else { "" }, format_args!("of row {row}: {text}"));
+        let label = if row == 1 { "columns" } else { "" };
+        report.row(label, format_args!("of row {row}: {}", list(&columns)));
         if columns.iter().all(|column| column % 2 == row % 2) {
             white_rows.push(row);
         }
         rows.push(columns);
     }
     if plan.engine() == Engine::Colours {
-        let text = white_rows.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-        report.row("white rows", text).field("white_rows", white_rows);
+        report.row("white rows", list(&white_rows)).field("white_rows", white_rows);
     }
     report.field("columns", rows).row("count", count).bare(count);
     report.field("unit_count", count.to_string());

@@ -223,7 +223,7 @@ fn a_journal_from_a_pipe_is_refused_with_the_reason() {
     let journal = folder.join("b.journal");
     let piped = format!("cat {} | {NQUEENS} merge /dev/stdin", journal.display());
     let read = run(Command::new("sh").args(["-c", &piped]));
-    refused(&read, 2, &["is not a regular file, so it cannot be read more than once"]);
+    refused(&read, 2, &["is not a regular file: a folder, pipe or device cannot be a journal"]);
 }
 
 /// Snapshots and the like are in both or in none.

@@ -19,7 +19,7 @@ use crate::cli::format::{duration, grouped, many, sum, time, utc};
 use crate::cli::report::Report;
 use crate::cli::stderr::escaped;
 
-/// Returns the page of these counts, with the paths of their journals as they were named.
+/// Returns the page of some counts. `paths` are the journals and folders that the user named.
 pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let titles = counts.iter().map(|count| format!("{}: {} %", board(count), percent(count)));
@@ -133,7 +133,7 @@ fn machines(record: &Record) -> Markup {
     }
 }
 
-/// Returns a table, with the columns of these titles for words and the others for numbers.
+/// Returns a table. `words` are the titles of the columns that hold words; the other columns hold numbers.
 fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
     let class = |title: &&str| words.contains(title).then_some("text");
     html! {
