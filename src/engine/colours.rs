@@ -101,7 +101,7 @@ impl Units for Colours {
 
     fn neighbours(&self, unit: usize) -> Range<usize> {
         let is_short = self.units.size.rows() <= LARGEST_BY_CLASSES;
-        if is_short { self.units.of_classes(unit) } else { self.units.batch(unit).units }
+        if is_short { self.units.class_pair_units(unit) } else { self.units.batch(unit).units }
     }
 
     fn domains(&self, unit: usize) -> RowDomains {

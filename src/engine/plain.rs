@@ -30,13 +30,13 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
 /// each pair of a set of even columns and a set of odd ones. There are most pairs if each set has half of the
 /// columns.
 pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
-    let [odd, even] = [size.rows() / 2, size.rows().div_ceil(2)];
-    8 * (sets(odd, odd / 2) * sets(even, even / 2)) as u64 + (8 << 16)
+    let [odd, even] = [size.get() / 2, size.get().div_ceil(2)];
+    8 * binomial(odd, odd / 2) * binomial(even, even / 2) + (8 << 16)
 }
 
 /// Returns the number of sets of `size` numbers among `of` numbers.
-fn sets(of: usize, size: usize) -> usize {
-    (1..=size).fold(1, |sets, k| sets * (of + 1 - k) / k)
+pub(super) fn binomial(of: u32, size: u32) -> u64 {
+    (0..u64::from(size)).fold(1, |sets, at| sets * (u64::from(of) - at) / (at + 1))
 }
 
 /// Counts the solutions on these rows, with weights that depend on the columns of the white queens.
@@ -51,10 +51,11 @@ fn by_colour(
     let ranks = ranks();
     let [evens, odds] = [0, 1].map(|parity| {
         let queens = white.iter().filter(|(row, _)| row % 2 == parity).count();
-        sets(halved(board >> parity).count_ones() as usize, queens)
+        binomial(even_bits(board >> parity).count_ones(), queens as u32) as usize
     });
     let label = |columns: u32| {
-        let [even, odd] = [halved(columns), halved(columns >> 1)].map(|set| ranks[set as usize]);
+        let [even, odd] =
+            [even_bits(columns), even_bits(columns >> 1)].map(|set| ranks[set as usize]);
         even * odds + odd
     };
 
@@ -111,7 +112,7 @@ fn ranks() -> Vec<usize> {
 }
 
 /// Returns the even columns of a set, column 2c as bit c.
-pub(super) fn halved(columns: u32) -> u32 {
+pub(super) fn even_bits(columns: u32) -> u32 {
     let steps = [(1, 0x3333_3333), (2, 0x0f0f_0f0f), (4, 0x00ff_00ff), (8, 0xffff)];
     steps.into_iter().fold(columns & EVEN, |bits, (shift, mask)| (bits | bits >> shift) & mask)
 }

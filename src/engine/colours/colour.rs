@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::compile::Program;
 use super::limits::Limits;
 use super::list::{Block, List};
-use super::squares::{Colour, SubBoard, sub_boards};
+use super::squares::{Colour, sub_boards};
 use super::tree::Tree;
 use super::units::{Batch, UnitList};
 use crate::cancel::Cancel;
@@ -17,8 +17,6 @@ use crate::engine::unit::{Interrupt, WhichCount};
 pub(super) struct ColourState {
     pub(super) colour: Colour,
     pub(super) list: List,
-    /// The sub-board with odd rows.
-    board: SubBoard,
     pub(super) tree: Tree,
     /// The units that have this tree.
     tree_units: Range<usize>,
@@ -26,7 +24,7 @@ pub(super) struct ColourState {
 }
 
 impl ColourState {
-    /// Begins without a list and a tree.
+    /// Makes a colour with an empty list and an empty tree.
     pub(super) fn new(
         units: &UnitList,
         colour: Colour,
@@ -37,11 +35,11 @@ impl ColourState {
         let [list, board] = sub_boards(units.size, colour, which);
         let (list, program) = (List::new(list, limits.block_labels), Program::new(part_len));
         let tree = Tree::new(&board, &[], std::iter::empty());
-        Self { colour, list, board, tree, tree_units: 0..0, program }
+        Self { colour, list, tree, tree_units: 0..0, program }
     }
 
-    /// Exchanges the programs of two colours that have exchanged their parts: the memory of the longer program is
-    /// for the heavy colour. Both trees begin anew.
+    /// Exchanges the programs of two colours that have exchanged their roles: the memory of the longer program is
+    /// for the heavy colour. Both trees are built anew.
     pub(super) fn swap_programs(&mut self, other: &mut Self) {
         swap(&mut self.program, &mut other.program);
         (self.tree_units, other.tree_units) = (0..0, 0..0);
@@ -55,16 +53,17 @@ impl ColourState {
         cancel: &Cancel,
     ) -> Result<(), Interrupt> {
         let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
-        let rows = self.board.own_rows(units.even.of_size(a)[x as usize], units.even.all());
-        let labels = units.columns(a, x).labels(self.colour);
+        let board = &self.tree.board;
+        let rows = board.own_rows(units.even.of_size(a)[x as usize], units.even.all());
+        let labels = units.label_weights(a, x).labels(self.colour);
         self.list.begin(rows, units.even.outer(), labels, cancel)?;
         if !self.tree_units.contains(&batch.units.start) {
-            let own_rows = |y| self.board.own_rows(units.odd_set(a, y), units.odd.all());
+            let own_rows = |y| board.own_rows(units.odd_set(a, y), units.odd.all());
             let class: Vec<u32> = y_class.clone().map(own_rows).collect();
             // A label that counts with any x of the class counts with the first one.
-            let labels = units.columns(a, x_class.start).labels(self.colour.other());
-            self.tree = Tree::new(&self.board, &class, labels);
-            self.tree_units = units.of_classes(batch.units.start);
+            let labels = units.label_weights(a, x_class.start).labels(self.colour.other());
+            self.tree = Tree::new(board, &class, labels);
+            self.tree_units = units.class_pair_units(batch.units.start);
             self.program.clear();
         }
         Ok(())

@@ -60,7 +60,7 @@ impl<'a> ColoursCounter<'a> {
     /// more hits, as measured.
     fn choose_light(&mut self, a: u32) {
         // There are a white queens in even rows, and in odd rows equally many or one fewer.
-        let white_queens = a + self.units.odd_size(a);
+        let white_queens = a + self.units.white_in_odd_rows(a);
         let is_white_light = 2 * white_queens < self.units.size.get();
         let Self { light, heavy, .. } = self;
         if (light.colour == Colour::White) != is_white_light {
@@ -129,7 +129,7 @@ impl Counter for ColoursCounter<'_> {
         light.list.fill(0, usize::MAX, *kernel, cancel)?;
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
-        let columns = self.units.columns(batch.a, batch.x);
+        let columns = self.units.label_weights(batch.a, batch.x);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         let mut counts = Vec::new();
         for odd_ranks in odd_ranks.chunks(sets_at_once) {

@@ -6,6 +6,7 @@ use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
 use super::subsets::MAX_SETS;
 use crate::board::size::BoardSize;
+use crate::engine::plain::binomial;
 
 /// The factor by which the program of the light colour is shorter than that of the heavy one.
 pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
@@ -74,7 +75,7 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
     // Each colour has a program, or a part of one. A part may be longer by what is below a node: an eighth is added
     // for this.
     let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
-    // What small boards keep in addition is little.
+    // Everything else takes less than 4 MiB.
     largest.iter().sum::<u64>() + programs + (4 << 20)
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
 /// board with `side` rows and columns of each parity.
 fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
-    let labels = subsets(side, light);
+    let labels = binomial(side, light);
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
     let rows = (MAX_SETS as u64 * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;
@@ -96,11 +97,6 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     // block for which programs are compiled, and the block that is counted.
     let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
     [matrix, weights, size_of::<u64>() as u64 * words as u64]
-}
-
-/// Returns the number of sets of `size` numbers among `of` numbers.
-fn subsets(of: u32, size: u32) -> u64 {
-    (0..u64::from(size)).fold(1, |ways, at| ways * (u64::from(of) - at) / (at + 1))
 }
 
 /// Returns the largest number of placements of queens in this number of rows of a sub-board, within some percent.

@@ -5,7 +5,7 @@
 //! ranks in the order of [`Subsets`]:
 //!
 //! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v are the ranks of Ro and
-//! Co *reversed*, and M = (N over a). A half-turn of the board exchanges x with y and u with v. The flip of the rows
+//! Co *reversed*, and M = (N choose a). A half-turn of the board exchanges x with y and u with v. The flip of the rows
 //! exchanges the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v), and a into N - a. The
 //! transposition exchanges (x, y) with (u, v). So of each orbit one image is counted:
 //!
@@ -23,11 +23,15 @@
 //! Co. The flips keep the colours. A flip of the rows leaves the columns alone, and a flip of the columns leaves the
 //! rows alone. So of the rows and their reverse one pair is counted: the rank of Re is at most the rank of its
 //! reverse, and if these are equal, then the rank of Ro is at most the rank of its reverse. The weight is 2, or 1 if
-//! both sets are palindromes. The columns follow this rule too, and their factor of 2 or 1 is in the count of the
-//! unit. Last comes the transposition: (u, v) counts twice if it is above (x, y), and once if it is equal.
+//! both sets are palindromes.
 //!
-//! **Order:** by a, the class of x, the class of y, x, y. A **batch** is the units with one x and with the y of one
-//! class. So the units of a batch are neighbours, and so are the batches that have one pair of classes.
+//! The flip of the columns reverses Ce and Co, and is in the count of the unit: columns count twice if the rank of Ce
+//! is below the rank of its reverse, once if they are equal, and never if it is above. Last comes the transposition:
+//! the key of the columns is the smaller of (u, v) and its reverse, and columns count twice more if the key is above
+//! (x, y), once if it is equal, and never if it is below.
+//!
+//! **Order:** by a, the class of x, the class of y, x, y. A **batch** is the units with the same x and with the y of
+//! the same class. So the units of a batch are neighbours, and so are the batches with the same pair of classes.
 //!
 //! **Invariants:** the number of units, and what each of them counts, depend on n alone.
 
@@ -39,7 +43,7 @@ use super::squares::Colour;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
-use crate::engine::plain::halved;
+use crate::engine::plain::even_bits;
 use crate::engine::unit::{EVEN, RowDomains};
 
 /// All units of a board, without a list of them.
@@ -65,7 +69,7 @@ struct ClassPair {
     y_class: u16,
 }
 
-/// The units with one x and with the y of one class. They share their even rows, and their odd rows in the centre.
+/// The units with the same x and with the y of the same class. They share their even rows, and their odd rows in the centre.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Batch {
     /// The numbers of the units.
@@ -85,7 +89,7 @@ impl UnitList {
         let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
         for a in sizes {
             for (x_class, xs) in (0..).zip(list.even.classes(a)) {
-                for (y_class, class) in (0..).zip(list.odd.classes(list.odd_size(a))) {
+                for (y_class, class) in (0..).zip(list.odd.classes(list.white_in_odd_rows(a))) {
                     let units: usize =
                         xs.clone().map(|x| list.odd_ranks(a, x, class).count()).sum();
                     if units > 0 {
@@ -104,7 +108,7 @@ impl UnitList {
     }
 
     /// Returns the number of white queens in odd rows.
-    pub(super) fn odd_size(&self, a: u32) -> u32 {
+    pub(super) fn white_in_odd_rows(&self, a: u32) -> u32 {
         if self.is_odd() { a - 1 } else { a }
     }
 
@@ -113,19 +117,19 @@ impl UnitList {
     /// image appears twice.
     fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
         let a = even.count_ones();
-        let [x, y] = [self.even.rank(even), self.odd.rank(self.half_turned(odd))];
+        let [x, y] = [self.even.rank(even), self.odd.rank(self.reversed_on_even_boards(odd))];
         if self.is_odd() {
             let reversed = (a, self.even.rank_of_reversed(even), self.odd.rank_of_reversed(odd));
             return [(a, x, y), reversed, (a, x, y), reversed];
         }
-        let (b, last) = self.colour_swap(a);
-        [(a, x, y), (a, y, x), (b, last - x, last - y), (b, last - y, last - x)]
+        let [(b, p), (_, q)] = [x, y].map(|rank| self.recoloured(a, rank));
+        [(a, x, y), (a, y, x), (b, p, q), (b, q, p)]
     }
 
-    /// Returns what a flip of the rows makes of a and of rank 0 on an even board, where the flip exchanges the
-    /// colours. From the returned rank the ranks count down.
-    fn colour_swap(&self, a: u32) -> (u32, u32) {
-        (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1)
+    /// Returns the number of white queens in even rows, a, and the rank of a set of rows or columns after a flip of
+    /// the rows of an even board, which exchanges the colours.
+    fn recoloured(&self, a: u32, rank: u32) -> (u32, u32) {
+        (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1 - rank)
     }
 
     /// Returns the ranks y of a class that form units with an x: the ranks for which no image comes before the rows
@@ -135,9 +139,9 @@ impl UnitList {
             let reversed = self.even.rank_of_reversed(self.even.of_size(a)[x as usize]);
             (class.clone(), x.cmp(&reversed))
         } else {
-            let (b, last) = self.colour_swap(a);
-            let most = if a == b { last - x } else { last };
-            (class.start.max(x)..class.end.min(most + 1), Ordering::Less)
+            let (b, most) = self.recoloured(a, x);
+            let end = if a == b { class.end.min(most + 1) } else { class.end };
+            (class.start.max(x)..end, Ordering::Less)
         };
         ranks.filter(move |y| match order {
             Ordering::Less => true,
@@ -147,14 +151,14 @@ impl UnitList {
     }
 
     /// Returns the number of the pair of classes to which a unit belongs.
-    fn class_pair(&self, unit: usize) -> usize {
+    fn class_pair_index(&self, unit: usize) -> usize {
         assert!(unit < self.len, "unit {unit} of {}", self.len);
         self.class_pairs.partition_point(|pair| pair.first_unit <= unit) - 1
     }
 
-    /// Returns the units that have the pair of classes of this one.
-    pub(super) fn of_classes(&self, unit: usize) -> Range<usize> {
-        let pair = self.class_pair(unit);
+    /// Returns the units that have the same pair of classes as this one.
+    pub(super) fn class_pair_units(&self, unit: usize) -> Range<usize> {
+        let pair = self.class_pair_index(unit);
         let end = self.class_pairs.get(pair + 1).map_or(self.len, |next| next.first_unit);
         self.class_pairs[pair].first_unit..end
     }
@@ -162,9 +166,9 @@ impl UnitList {
     /// Returns the batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
         let ClassPair { mut first_unit, a, x_class, y_class } =
-            self.class_pairs[self.class_pair(unit)];
+            self.class_pairs[self.class_pair_index(unit)];
         let x_class = self.even.classes(a)[usize::from(x_class)].clone();
-        let y_class = self.odd.classes(self.odd_size(a))[usize::from(y_class)].clone();
+        let y_class = self.odd.classes(self.white_in_odd_rows(a))[usize::from(y_class)].clone();
         for x in x_class.clone() {
             let units = first_unit..first_unit + self.odd_ranks(a, x, &y_class).count();
             if units.contains(&unit) {
@@ -194,13 +198,13 @@ impl UnitList {
 
     /// Returns the odd rows, or columns, that have this rank.
     pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
-        let set = self.odd.of_size(self.odd_size(a))[rank as usize];
-        self.half_turned(set)
+        let set = self.odd.of_size(self.white_in_odd_rows(a))[rank as usize];
+        self.reversed_on_even_boards(set)
     }
 
     /// Returns the set whose place in the order of subsets is the rank of a set of odd numbers. On even boards this
     /// is the reverse, because a half-turn maps odd numbers to even ones.
-    fn half_turned(&self, odd: u32) -> u32 {
+    fn reversed_on_even_boards(&self, odd: u32) -> u32 {
         if self.is_odd() { odd } else { self.odd.reversed(odd) }
     }
 
@@ -226,13 +230,13 @@ impl UnitList {
         }
         let list = Arc::clone(self);
         domains.weight = Some(Box::new(move |columns| {
-            list.columns(a, x).pair(halved(columns), halved(columns >> 1))(y).into()
+            list.label_weights(a, x).pair(even_bits(columns), even_bits(columns >> 1))(y).into()
         }));
         domains
     }
 
     /// Returns the weights of columns in the units of this x.
-    pub(super) fn columns(&self, a: u32, x: u32) -> LabelWeights<'_> {
+    pub(super) fn label_weights(&self, a: u32, x: u32) -> LabelWeights<'_> {
         LabelWeights { list: self, a, x }
     }
 }
@@ -266,14 +270,10 @@ impl LabelWeights<'_> {
         let (rank, weight) = match colour {
             Colour::White => (list.even.rank(label), 2 * self.flipped(label)),
             Colour::Black if list.is_odd() => return Some(1),
-            Colour::Black => (list.odd.rank(list.half_turned(label)), 1),
+            Colour::Black => (list.odd.rank(list.reversed_on_even_boards(label)), 1),
         };
-        let mut least = (a, rank);
-        if !list.is_odd() {
-            let (b, last) = list.colour_swap(a);
-            least = least.min((b, last - rank));
-        }
-        match least.cmp(&(a, x)) {
+        let image = if list.is_odd() { (a, rank) } else { list.recoloured(a, rank) };
+        match image.min((a, rank)).cmp(&(a, x)) {
             Ordering::Less => Some(0),
             Ordering::Equal if weight > 0 => None,
             _ => Some(weight),
@@ -286,7 +286,7 @@ impl LabelWeights<'_> {
         let UnitList { even, odd, .. } = self.list;
         let sets = match colour {
             Colour::White => even.of_size(self.a),
-            Colour::Black => odd.of_size(self.list.odd_size(self.a)),
+            Colour::Black => odd.of_size(self.list.white_in_odd_rows(self.a)),
         };
         sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
     }

@@ -86,24 +86,14 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     avx512::store::<u64, 8>(totals, _mm512_add_epi64(total, _mm512_add_epi64(low, high)));
 }
 
-#[target_feature(enable = "avx512f")]
-fn non_zero(numbers: &[u64; 8]) -> u8 {
-    let numbers = avx512::load::<u64, 8>(numbers);
-    _mm512_test_epi64_mask(numbers, numbers)
-}
-
-/// Moves the chosen numbers to the front. The packed vector goes through a register and a full store, because the
-/// form of `vpcompressq` that writes to memory is many times slower on some CPUs.
-#[target_feature(enable = "avx512f")]
-fn compress(numbers: &[u64; 8], which: u8, to: &mut [u64; 8]) {
-    let numbers = avx512::load::<u64, 8>(numbers);
-    avx512::store::<u64, 8>(to, _mm512_maskz_compress_epi64(which, numbers));
-}
-
+/// Joins in registers, and moves the fitting words to the front. The packed vector is stored whole, because the form
+/// of `vpcompressq` that writes to memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f,popcnt")]
 fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
-    let fitting = !non_zero(&words.map(|word| word & one)) & some;
-    compress(&words.map(|word| word | one), fitting, joined);
+    let (one, words) = (_mm512_set1_epi64(one.cast_signed()), avx512::load::<u64, 8>(words));
+    let fitting = _mm512_testn_epi64_mask(one, words) & some;
+    let packed = _mm512_maskz_compress_epi64(fitting, _mm512_or_si512(one, words));
+    avx512::store::<u64, 8>(joined, packed);
     fitting.count_ones() as usize
 }
 
