@@ -30,13 +30,13 @@ pub(crate) fn count_domains(domains: &RowDomains, cancel: &Cancel) -> Result<u64
 /// each pair of a set of even columns and a set of odd ones. There are most pairs if each set has half of the
 /// columns.
 pub(crate) fn recount_bytes(size: BoardSize) -> u64 {
-    let [odd, even] = [size.get() / 2, size.get().div_ceil(2)];
-    8 * binomial(odd, odd / 2) * binomial(even, even / 2) + (8 << 16)
+    let [odd, even] = [size.rows() / 2, size.rows().div_ceil(2)];
+    8 * (binomial(odd, odd / 2) * binomial(even, even / 2)) as u64 + (8 << 16)
 }
 
 /// Returns the number of sets of `size` numbers among `of` numbers.
-pub(super) fn binomial(of: u32, size: u32) -> u64 {
-    (0..u64::from(size)).fold(1, |sets, at| sets * (u64::from(of) - at) / (at + 1))
+pub(super) fn binomial(of: usize, size: usize) -> usize {
+    (1..=size).fold(1, |sets, k| sets * (of + 1 - k) / k)
 }
 
 /// Counts the solutions on these rows, with weights that depend on the columns of the white queens.
@@ -51,7 +51,7 @@ fn by_colour(
     let ranks = ranks();
     let [evens, odds] = [0, 1].map(|parity| {
         let queens = white.iter().filter(|(row, _)| row % 2 == parity).count();
-        binomial(even_bits(board >> parity).count_ones(), queens as u32) as usize
+        binomial(even_bits(board >> parity).count_ones() as usize, queens)
     });
     let label = |columns: u32| {
         let [even, odd] =

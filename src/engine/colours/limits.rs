@@ -83,7 +83,7 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
 /// board with `side` rows and columns of each parity.
 fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
     let (heavy, light) = (a.max(side - a), a.min(side - a));
-    let labels = binomial(side, light);
+    let labels = binomial(side as usize, light as usize) as u64;
     let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
     let rows = (MAX_SETS as u64 * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
     let matrix = rows * size_of::<Entries>() as u64;

@@ -83,6 +83,7 @@ fn every_kernel_finishes_as_the_portable_one() {
 }
 
 #[test]
+#[cfg(debug_assertions)]
 fn a_pass_that_overflows_the_next_level_stops() {
     for kernel in kernels() {
         let [mut level, mut next] = [96, 256].map(|len| level(16, 8, len, &mut random()));
