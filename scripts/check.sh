@@ -27,20 +27,20 @@ run_script() {
 
 fmt() { cargo fmt --check; }
 
-# The code of a room, apart from its tests, names no room above its own in the table of ARCHITECTURE.md, and imports
+# The code of a module, apart from its tests, names no module above its own in the table of ARCHITECTURE.md, and imports
 # nothing by way of the root. The command line is a crate of its own, so the library cannot name it.
 modules() {
-  local rooms room file above='' upwards=''
-  rooms=$(sed -n '/^## Rooms/,/^## The/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z]*' | tr -d '`')
-  while read -r room; do
-    grep -qx "$room" <<<"$rooms" || fail "the table of rooms in ARCHITECTURE.md lacks $room"
+  local modules module file above='' upwards=''
+  modules=$(sed -n '/^## Modules/,/^## From/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z]*' | tr -d '`')
+  while read -r module; do
+    grep -qx "$module" <<<"$modules" || fail "the table of modules in ARCHITECTURE.md lacks $module"
   done < <(sed -n 's/^\(pub \)\?mod \(.*\);/\2/p' src/lib.rs)
-  for room in $rooms; do
+  for module in $modules; do
     while read -r file; do
       upwards+=$(sed '/^#\[cfg(test)\]$/,/^\(}\|mod tests;\)$/d; s://.*::' "$file" |
         grep -E "(^|[^\$])\bcrate::([A-Z{]$above)" | sed "s:^:\n$file\: :" || true)
-    done < <(find src -name '*.rs' ! -path '*/tests*' \( -path "src/$room.rs" -o -path "src/$room/*" \))
-    [ "$room" = cli ] || above+="|$room\b"
+    done < <(find src -name '*.rs' ! -path '*/tests*' \( -path "src/$module.rs" -o -path "src/$module/*" \))
+    [ "$module" = cli ] || above+="|$module\b"
   done
   [ -z "$upwards" ] || fail "arrows upwards:$upwards"
 }

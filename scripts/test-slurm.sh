@@ -248,7 +248,7 @@ say "wrong: nothing was submitted"
 
 # --- The job file of docs/SLURM.md, with the names and sizes of this cluster.
 mkdir "$work/file"
-sed -n '/^#!/,/^exec/p' docs/SLURM.md | sed "s:/shared/q25:$work/file:; s:nqueens shard 25:$NQUEENS shard 10:; s/shards 40/shards 3/" >"$work/job"
+sed -n '/^#!/,/^exec/p' docs/SLURM.md | sed "s:/shared/q26:$work/file:; s:nqueens shard 26:$NQUEENS shard 10:; s/shards 40/shards 3/" >"$work/job"
 sbatch --chdir="$work/file" --array=0-2 --cpus-per-task=1 --mem=100M "$work/job" >"$work/file.messages"
 
 # --- Jobs are cancelled. Engine subtrees takes some seconds for the 3035 units of n = 17.

@@ -118,11 +118,11 @@ impl Engine {
     }
 
     /// Returns the bytes that each thread may reserve beyond [`Engine::worker_bytes`], mostly for small allocations.
-    /// On boards for which engine `colours` gives memory back, the heap keeps some of it: up to 12 MiB at n = 24, by
-    /// `VmPeak`.
+    /// With engine `colours` on larger boards, buffers that grow are freed, and the heap keeps some of their
+    /// addresses: up to 12 MiB at n = 24, by `VmPeak`.
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
-        let gives_back = self == Self::Colours && size.get() > 20;
-        if gives_back { 32 << 20 } else { 1 << 20 }
+        let has_large_buffers = self == Self::Colours && size.get() > 20;
+        if has_large_buffers { 32 << 20 } else { 1 << 20 }
     }
 
     /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the fixed queens. Boards that are too
@@ -164,7 +164,7 @@ static ENGINES: [EngineSpec; Engine::ALL.len()] = [
         .textbook(12, permutation::count),
     engine("board-scan", "backtracking on a 0/1 board, scanned for queens above each square")
         .textbook(13, board_scan::count),
-    engine("column-array", "backtracking with one column a row, compared pair by pair")
+    engine("column-array", "backtracking with the column of each queen, compared pair by pair")
         .textbook(14, column_array::count),
     engine("bool-arrays", "backtracking with boolean arrays for columns and diagonals")
         .textbook(14, bool_arrays::count),

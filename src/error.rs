@@ -77,7 +77,7 @@ pub enum Error {
     /// The count needs more memory than it may use.
     #[error(
         "{counter} needs {} MiB for n = {n} on {}, but {limit} leaves only {} MiB",
-        (per_thread.saturating_mul(*threads as u64) >> 20).max(1),
+        per_thread.saturating_mul(*threads as u64).div_ceil(1 << 20),
         many_threads(*threads),
         usable >> 20
     )]

@@ -4,11 +4,11 @@
 //! of neighbouring units, and the clusters are the sample. The sample estimates the sum Y of a value (seconds, or
 //! solutions) over clusters that are not finished, given the sum X of their *sizes*. The size of a cluster is its
 //! number of units. If the total is published, the size is its number of solutions instead, which follows the time
-//! much more closely. From k clusters with sizes x_i and values y_i
+//! much more closely. From k clusters with sizes x_i and values y_i, as exact as k' clusters of equal size would be,
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
-//! standard error of Y: s sqrt((K - k) K / k), with K = k X / sum x_i clusters in all
+//! standard error of Y: (1 + 3 / k') s sqrt((K - k) K / k), with K = k + k X / sum x_i clusters in all
 //! ```
 //!
 //! The true value lies within twice the standard error in 95 % of all cases. That needs at least twenty clusters, and

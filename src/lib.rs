@@ -27,14 +27,16 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`count()`], [`Count`], [`Outcome`] | a count in one call; a count with its settings; its result |
-//! | [`Observer`], [`Cancel`] | how to watch and to stop a count |
+//! | [`Estimate`] | the expected time and result of a count |
+//! | [`Observer`], [`Start`], [`Cancel`] | how to watch and to stop a count |
 //! | [`BoardSize`] | the side of a board, 0 to 32 |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
-//! | [`known`] | the published counts with their sources |
-//! | [`Solution`] | one way to place n queens: legality, symmetric images, pictures |
+//! | [`known`], [`Published`] | the published counts with their sources; how a total compares with them |
+//! | [`Solution`], [`Square`] | one way to place n queens: legality, symmetric images, pictures |
 //! | [`Solutions`], [`FixedQueens`] | an iterator over solutions; queens that they must contain |
 //! | [`symmetry`] | the numbers of symmetric solutions, and of solutions up to rotation and reflection |
-//! | [`Plan`], [`Shard`] | a count cut into independent units of work; one machine's share of them |
+//! | [`Plan`], [`Worker`] | a count cut into units, independent parts of the work; a counter of units |
+//! | [`Shard`] | one machine's share of the units |
 //! | [`RowDomains`] | what a unit counts, for programs that count it by themselves |
 //! | [`UnitsDone`], [`Tally`] | finished units with their counts; a number of units and of solutions |
 //! | [`WhichCount`] | the first count of a plan, or the second one as a check |
@@ -52,9 +54,9 @@
 //!
 //! The crate needs a 64-bit CPU and Linux. It also compiles for macOS and FreeBSD, where nobody has tested it.
 
-// On a 32-bit CPU not only offsets would overflow: the counts of `colours` were wrong from n = 22 on.
+// On 32-bit CPUs offsets overflow, and the counts of `colours` are wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("nqueens counts right on 64-bit CPUs only");
+compile_error!("nqueens needs a 64-bit CPU: on 32 bits its counts would be wrong");
 #[cfg(not(unix))]
 compile_error!("nqueens needs Unix: on Windows, build it in WSL");
 

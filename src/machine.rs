@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// The largest number of threads that a count can start.
 ///
-/// More than a few threads for each core count no faster. A thread without work looks for some at all other threads,
+/// With more than a few threads for each core, a count gets no faster. A thread without work looks for some at all other threads,
 /// so 4096 threads on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 

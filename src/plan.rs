@@ -20,7 +20,7 @@ use crate::machine::memory::Memory;
 /// weight over all units is the number of solutions of the board.
 ///
 /// The list of units depends only on the board, the engine and the split rows, never on the machine, the kernel or
-/// the threads. Programs with equal [`Plan::hash`] have equal lists.
+/// the threads. Plans with equal [`Plan::hash`] almost certainly have equal lists.
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
@@ -102,7 +102,8 @@ impl Plan {
         self.split_rows
     }
 
-    /// Returns a number that identifies this list of units. The first and the second count of a plan have one hash.
+    /// Returns a number that identifies this list of units. The first and the second count of a plan have the
+    /// same hash.
     ///
     /// It is the CRC-32 of the board, the engine, the split rows, the number of units, and the meaning of the units.
     /// Of more than 1024 units, 1024 are hashed. The meaning of a unit is its weight, the squares on which queens may
@@ -133,7 +134,7 @@ impl Plan {
         })
     }
 
-    /// Returns the number of units. It is 0 only if fixed queens leave no free square in the first row.
+    /// Returns the number of units. It is 0 only if fixed queens leave no way to fill the first rows.
     pub fn units(&self) -> usize {
         self.list.len()
     }
@@ -206,9 +207,10 @@ impl Plan {
         Err(Error::LacksMemory { counter, n, threads, per_thread, usable, limit: limit.limit })
     }
 
-    /// Makes a worker, which counts units on one thread with this kernel.
+    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
+    /// [`Plan::check_memory`] tells whether there are so many.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
-        Worker { worker: self.list.counter(self.which, kernel) }
+        Worker { counter: self.list.counter(self.which, kernel) }
     }
 
     /// Counts one unit with another method than the plan's engine: a plain backtracker that can count any unit.
@@ -266,7 +268,7 @@ impl fmt::Debug for Plan {
 
 /// A counter of units for one thread, with its own memory.
 pub struct Worker<'a> {
-    worker: Box<dyn unit::Counter + 'a>,
+    counter: Box<dyn unit::Counter + 'a>,
 }
 
 impl Worker<'_> {
@@ -281,7 +283,7 @@ impl Worker<'_> {
     ///
     /// If the plan has no unit with this number.
     pub fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        self.worker.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
+        self.counter.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
     /// Counts the first of these units, and the following ones of them that belong to its batch. The range must not
@@ -292,7 +294,7 @@ impl Worker<'_> {
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Error> {
         let first = units.start;
-        self.worker.count_batch(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
+        self.counter.count_batch(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
     }
 }
 

@@ -18,14 +18,14 @@
 //!   multiplied by the weights of the units. `solutions` is the weighted sum. `elapsed-ms` is the wall time since the
 //!   run began, and `busy-us` the CPU time of the thread that counted the units.
 //! * The CRC of every line after the first starts from the CRC of the plan's text (from `n=` on). So a line of
-//!   another plan or count never has the right CRC, and a line of this plan is true wherever it lies.
+//!   another plan or count never has the right CRC, and a line of this plan is valid in any file, at any place.
 //!
 //! docs/JOURNAL.md in the repository describes the format for other programs, and what it guarantees.
 //!
-//! There are three nouns. A `Journal` is a file that is being written. A [`JournalFile`] is a file that was read: its
-//! plan, the processes that wrote it, and its units. A [`Record`] is what several such files hold together: the
-//! finished units, the sum of their solutions, the processes that counted them, and what was left out. A record has
-//! no counts, because a plan may have a hundred million units. [`Record::counts`] reads the counts of chosen units.
+//! A [`JournalFile`] is a journal that was read: its plan, the processes that wrote it, and its units. A [`Record`] is
+//! what several such files hold together: the finished units, the sum of their solutions, the processes that counted
+//! them, and what was left out. A record has no counts, because a plan may have a hundred million units.
+//! [`Record::counts`] reads the counts of chosen units.
 //!
 //! ```
 //! use nqueens::record::{Record, journals_in};

@@ -88,8 +88,8 @@ impl Shard {
         units: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
         let chunk_len = (units / (shards * CHUNKS)).max(1);
-        // Each round begins with the shard that is this many places further on: the golden section of the number of
-        // shards.
+        // Each round begins this many shards before the first one of the previous round: the golden section of the
+        // number of shards.
         let turn = shards * 618 / 1000;
         (some.start / chunk_len..some.end.div_ceil(chunk_len)).map(move |chunk| {
             let (round, place) = (chunk / shards, chunk % shards);
@@ -111,9 +111,10 @@ impl FromStr for Shard {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let number = |text: &str| text.parse().unwrap_or(usize::MAX);
-        let (index, shards) = text.split_once('/').unwrap_or((text, ""));
-        Self::new(number(index), number(shards))
+        let invalid = || Error::invalid("a shard", text, "write INDEX/SHARDS, such as 3/12");
+        let (index, shards) = text.split_once('/').ok_or_else(invalid)?;
+        let number = |text: &str| text.parse().map_err(|_| invalid());
+        Self::new(number(index)?, number(shards)?)
     }
 }
 

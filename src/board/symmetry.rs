@@ -105,10 +105,10 @@ type Turn = fn(u32, u32, u32) -> (u32, u32);
 /// board down, because a queen in the middle attacks most.
 ///
 /// ```text
-///   . . . . . . Q .
-///   . . . Q . . . .    with a half-turn: the image of the first queen
-///   . . . . Q . . .    first queen, in row 3
-///   . Q . . . . . .    second queen, in row 2
+///   . Q . . . . . .    with a half-turn: the image of the second queen
+///   . . . . . . . Q    the image of the first queen
+///   Q . . . . . . .    first queen, in row 3
+///   . . . . . . Q .    second queen, in row 2
 /// ```
 ///
 /// Mirroring the board maps these solutions to each other, so the first queen is tried only in the left half. On an

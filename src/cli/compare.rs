@@ -33,8 +33,8 @@ use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
 use statistics::{Contestant, Runs, SPEED_UP_TITLES, TITLES};
 
-/// A run may take this many times less than boards roughly cost. A cost that is too low wastes one run,
-/// which is cut off at the limit; one that is too high would leave out an engine that fits.
+/// A run is left out only if its rough cost exceeds the limit by more than this factor. A cost that is too low
+/// wastes one run, which is cut off at the limit; one that is too high would leave out an engine that fits.
 const MARGIN: f64 = 3.0;
 
 /// Time engines, kernels and numbers of threads side by side

@@ -107,7 +107,7 @@ impl CountArgs {
     }
 }
 
-/// Prints what is wrong with a count.
+/// Prints what is wrong with a count, and returns the exit code.
 fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, total, .. } = outcome;
     let exit = check_journal(format_args!("Q({size}) = {total}"), outcome);

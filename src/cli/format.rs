@@ -34,8 +34,8 @@ pub(crate) fn duration(time: Duration) -> String {
     self::time(time.as_secs_f64())
 }
 
-/// Returns an expected time with its interval of 95 %. Of an interval that would begin below zero, only the upper
-/// end is given. A time whose error is unknown has `roughly` in front of it.
+/// Returns an expected time with its interval of 95 %. If the interval would begin below zero, only its upper end is
+/// given. A time whose error is unknown has `roughly` in front of it.
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
     match standard_error.is_finite() {
         true if standard_error == 0.0 => time(value),
@@ -43,7 +43,7 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
         true if value < 2.0 * standard_error => {
             format!("{} (at most {})", time(value), time(value + 2.0 * standard_error))
         }
-        // In the same unit, where that has a tenth.
+        // Both in seconds, with one decimal.
         true if value < 60.0 && standard_error < 30.0 && value >= 1.0 => {
             format!("{value:.1} s ± {:.1} s", 2.0 * standard_error)
         }
@@ -100,7 +100,8 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     format!("{} {singular}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time beyond all calendars, which is 1970 here.
+/// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time that no calendar can show, which is
+/// printed as 1970.
 pub(crate) fn utc(time: SystemTime) -> String {
     Timestamp::try_from(time).unwrap_or_default().strftime("%F %T UTC").to_string()
 }

@@ -93,6 +93,9 @@ impl ListArgs {
         }
         out.flush()?;
         if is_cut {
+            if is_picture {
+                message!("stopped after {}: no picture is drawn", many(written, "solution"));
+            }
             return Ok(Exit::Stopped);
         }
         if written == 0 {

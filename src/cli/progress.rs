@@ -1,10 +1,10 @@
 //! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
 //!
 //! ```text
-//! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, 2.3 s, 85/325 units
+//! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, elapsed 2.3 s, 85/325 units
 //! estimate [==>       ] 2.6 s of 10.0 s
-//! compare n = 18 [==>       ] 13/48 runs, 4.3 s, ETA roughly 12.0 s
-//! verify [====>     ] 84/200 units, 1.8 s, ETA roughly 2.5 s
+//! compare n = 18 [==>       ] 13/48 runs, elapsed 4.3 s, ETA roughly 12.0 s
+//! verify [====>     ] 84/200 units, elapsed 1.8 s, ETA roughly 2.5 s
 //! ```
 //!
 //! What matters most comes first, because a narrow terminal shows only the beginning. The line is drawn
@@ -193,11 +193,14 @@ impl Work {
             Self::Count(left) => {
                 let left = left.estimate().map(|left| format!("ETA {}, ", expected(left)));
                 let (percent, left) = (percent(done, all), left.unwrap_or_default());
-                format!("{percent}%, {left}{elapsed}, {done}/{all} units")
+                format!("{percent}%, {left}elapsed {elapsed}, {done}/{all} units")
             }
             Self::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
             Self::Steps(name) => {
-                format!("{done}/{all} {name}, {elapsed}, ETA roughly {}", duration(bar.eta()))
+                format!(
+                    "{done}/{all} {name}, elapsed {elapsed}, ETA roughly {}",
+                    duration(bar.eta())
+                )
             }
         }
     }
@@ -230,13 +233,13 @@ mod tests {
     #[test]
     fn without_a_sample_no_time_is_promised() {
         let text = text(Work::Count(TimeLeft::default()), 103_456_789, 123_456_789);
-        assert_eq!(text, "83.7%, 2.0 s, 103456789/123456789 units");
+        assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }
 
     #[test]
     fn each_work_has_its_text() {
         let runs = text(Work::Steps("runs"), 50, 200);
-        assert!(runs.starts_with("50/200 runs, 2.0 s, ETA roughly "), "{runs}");
+        assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly "), "{runs}");
         assert_eq!(text(Work::Sample, 2000, 10_000), "2.0 s of 10.0 s");
     }
 

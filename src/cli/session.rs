@@ -36,7 +36,7 @@ impl Session {
         Self::new(machine)
     }
 
-    /// Prints how long a board takes for which the fastest engine has no room.
+    /// Prints how long a board would take that is too large for engine `colours`.
     pub(crate) fn announce(&self, size: BoardSize, args: &EngineArgs) {
         if Engine::Colours.check(size).is_err() && args.engine.is_none() {
             let engine = Engine::auto(size);

@@ -24,7 +24,7 @@ Examples:
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
-    /// Write a page for a browser; FILE is replaced if it is such a page
+    /// Write a page for a browser, and replace FILE if there is one
     #[arg(long, value_name = "FILE", value_parser = drawing("html"))]
     html: Option<PathBuf>,
 
@@ -38,7 +38,7 @@ pub(crate) struct StatusArgs {
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (counts, exit) = self.journals.read_plans(self.format)?;
-        // What was written while they were read is not to come.
+        // Taken after reading, so that no journal seems to be written in the future.
         let now = SystemTime::now();
         if let Some(path) = &self.html {
             write_drawing("--html", path, &page::page(&counts, &self.journals.paths, now))?;

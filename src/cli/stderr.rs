@@ -36,7 +36,7 @@ pub(crate) fn print_differs(computed: impl Display, published: u128) {
 /// Returns a text in which everything that a terminal would obey is escaped: names of files and the contents
 /// of journals may come from others.
 pub(crate) fn escaped(text: impl Display) -> String {
-    // Beside control characters those without a shape, which turn the direction of writing or hide.
+    // Control characters, and invisible ones that hide text or change its direction.
     let is_harmful = |c: char| {
         c.is_control()
             || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'

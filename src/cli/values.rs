@@ -96,8 +96,8 @@ const ARRAY_INDEX: [(&str, usize); 8] = [
     ("LSB_JOBINDEX", 1),
 ];
 
-/// Returns the number of threads without `--threads`: the user's own, else the cores that this process may
-/// use. A scheduler's number may be that of a task of which this process has a part.
+/// Returns the number of threads without `--threads`: `NQUEENS_THREADS`, else the cores that this process may use,
+/// at most `SLURM_CPUS_PER_TASK`. Slurm's number may be for a whole task of which this process is one part.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
     let number = |name, max| {
         let text = env::var(name).ok().filter(|text| !text.is_empty())?;

@@ -57,7 +57,7 @@ impl VerifyArgs {
     }
 }
 
-/// Prints what is wrong or missing.
+/// Prints what is wrong or missing, and returns the exit code.
 fn judge(record: &Record, chosen: usize, verdict: &Verdict) -> Exit {
     let Verdict { recounted, differences, .. } = verdict;
     print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {

@@ -10,16 +10,17 @@ use crate::cancel::Cancel;
 use crate::done::UnitsDone;
 use crate::error::Error;
 use crate::forecast::{Approximate, TimeLeft, core_hours};
+use crate::machine::cores;
 use crate::shard::Shard;
 
 /// The expected time and result of a count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The outcome of the count that was stopped. If it finished no unit, the times are rough values for boards of
-    /// this size, measured on other machines.
+    /// The outcome of the count that was stopped.
     pub sample: Outcome,
-    /// The CPU time of all units, in seconds.
+    /// The CPU time of all units, in seconds. If the sample has no finished unit, this is a rough value for boards of
+    /// this size, measured on other machines.
     pub cpu_seconds: Approximate,
     /// The wall time of all units in seconds, on the threads that took the sample.
     pub seconds: Approximate,
@@ -28,7 +29,7 @@ pub struct Estimate {
     pub total: Approximate,
 }
 
-/// Returns the time after which a sample ends once units are finished, even if it does not show how exact it is.
+/// Returns the time after which a sample ends once units are finished, even if its standard error is still unknown.
 fn longest_sample(time: Duration) -> Duration {
     time.saturating_add((time / 2).max(Duration::from_secs(1)))
 }
@@ -40,8 +41,9 @@ impl Count<'_> {
     /// Estimates the time and the result of [`Count::run`] from a sample: the first units, counted for about `time`
     /// on all threads.
     ///
-    /// If no unit ends in six times that time, the estimate is a rough value for boards of this size, measured on
-    /// other machines.
+    /// The sample takes up to half as long again (at least a second more) if its standard error is still unknown. If
+    /// no unit ends in six times that time, the estimate is a rough value for boards of this size, measured on other
+    /// machines. [`Count::journal`] has no effect, and the observer hears only of finished units.
     ///
     /// ```
     /// use std::time::Duration;
@@ -56,8 +58,8 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Count::run`], except that a cancellation is an error only if no unit was finished before:
-    /// [`Error::StoppedBefore`].
+    /// The errors of [`Count::run`], with [`Error::QueensGiven`] for any fixed queens. A cancellation is an error
+    /// only if no unit was finished before: [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check(true)?;
         let (left, enough) = (Mutex::default(), Cancel::new());
@@ -78,7 +80,7 @@ impl Count<'_> {
         let is_whole = outcome.units_done == outcome.units;
         let all = match left.all_cpu_seconds() {
             Some(all) if is_whole => all,
-            Some(all) => all.on_any_run(),
+            Some(all) => all.with_run_variation(),
             None => {
                 self.cancel.check("a unit was finished")?;
                 Approximate::roughly(3600.0 * core_hours(self.size, engine, kernel))
@@ -88,8 +90,8 @@ impl Count<'_> {
         let seconds = match left.estimate() {
             _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
             Some(left) => Approximate { value: left.value + taken, ..left },
-            // If nothing is known, each thread is assumed to have a core of its own.
-            None => Approximate::roughly(all.value / threads as f64),
+            // If nothing is known, each thread is assumed to have a core of its own, if there are that many.
+            None => Approximate::roughly(all.value / threads.min(cores()) as f64),
         };
         Ok(Estimate { sample: outcome, cpu_seconds: all, seconds, total: left.total() })
     }

@@ -43,10 +43,10 @@ pub struct Outcome {
     pub units: usize,
     /// The number of units that journals already held when the count began.
     pub units_before: usize,
-    /// The wall time, not including the start of the threads.
+    /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Published::Unknown`] for shards and for counts with fixed
-    /// queens.
+    /// How the total compares with the published one: [`Published::Unknown`] for shards, samples and counts with
+    /// fixed queens.
     pub published: Published,
     /// The processes that worked on the journal, as read back from it.
     pub runs: Vec<Run>,
@@ -66,11 +66,16 @@ impl Count<'_> {
     /// * [`Error::Stopped`] or [`Error::StoppedBefore`] after a cancellation.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads out of range, or a
     ///   fixed queen that is not on the board.
-    /// * [`Error::QueensGiven`] for fixed queens with another engine or with a journal.
+    /// * [`Error::QueensGiven`] for fixed queens with another engine than `subtrees`, or with a journal.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be used.
+    /// * [`Error::Journal`] if the journal cannot be used, and [`Error::CountsDiffer`] if it holds a unit with two
+    ///   different counts.
     /// * [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
+    ///
+    /// # Panics
+    ///
+    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::whole(self)?.run())??.complete()
     }
@@ -85,8 +90,8 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Count::run`], and [`Error::PlansDiffer`] or [`Error::CountsDiffer`] if the journals in the
-    /// folder do not belong together.
+    /// The errors of [`Count::run`], with [`Error::QueensGiven`] for any fixed queens, and [`Error::PlansDiffer`] if
+    /// the journals in the folder do not belong together.
     pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
         self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())??.complete()
     }
@@ -169,11 +174,12 @@ impl<'a> Job<'a> {
         let units: UnitSet = shard.ranges(plan.units()).collect();
         let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
         let todo = record.map_or(units.clone(), |held| units.difference(held.finished()));
-        let run = Run::begin(count.kernel_of(plan.engine()), threads, shard);
+        let kernel = count.kernel_of(plan.engine());
+        let run = Run::begin(kernel, threads, shard);
         let start = Start {
             plan: &plan,
             shard,
-            kernel: count.kernel_of(plan.engine()),
+            kernel,
             threads,
             units: units.len(),
             done: before,
@@ -239,7 +245,10 @@ impl<'a> Job<'a> {
             units: start.units,
             units_before: start.done.units,
             elapsed: self.begun.elapsed(),
-            published: Published::compare(done.solutions, self.published_total()),
+            published: Published::compare(
+                done.solutions,
+                self.published_total().filter(|_| is_complete),
+            ),
             runs: record.into_iter().flat_map(Record::runs).cloned().collect(),
             journal: path,
             journal_fault,

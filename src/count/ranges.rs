@@ -146,14 +146,18 @@ mod tests {
     }
 
     #[test]
-    fn every_unit_is_taken_once() {
+    fn every_unit_is_taken_once_and_no_neighbourhood_is_cut() {
         let todo = UnitSet::from_iter([3..700_000, 700_001..700_002, 800_000..800_900]);
-        for threads in [1, 2, 64] {
-            let mut taken = cut_into_ranges(&todo, threads, |unit| unit..unit + 1);
-            assert!(taken.iter().all(|units| units.len() <= MAX_RANGE_LEN));
+        for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {
+            let neighbours = |unit| unit / most * most..unit / most * most + most;
+            let mut taken = cut_into_ranges(&todo, threads, neighbours);
+            assert!(taken.iter().all(|units| units.len() < MAX_RANGE_LEN + most));
             taken.sort_unstable_by_key(|units| units.start);
+            let is_cut =
+                |at: usize| !at.is_multiple_of(most) && todo.contains(at - 1) && todo.contains(at);
+            assert!(!taken.iter().any(|units| is_cut(units.start)), "{threads} threads, {most}");
             let units = taken.into_iter().flatten();
-            assert!(units.eq(todo.iter()), "{threads} threads");
+            assert!(units.eq(todo.iter()), "{threads} threads, {most} neighbours");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::machine::{run_on, thread_pool};
 use crate::plan::Plan;
 use crate::record::Record;
 
-/// A count with its settings. Settings that are not made suit the board and the machine.
+/// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
 /// ```
 /// use nqueens::{BoardSize, Count, Engine, Published};
@@ -96,7 +96,7 @@ impl<'a> Count<'a> {
     /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine if
     /// none is set.
     ///
-    /// A journal whose plan has another number is refused.
+    /// Other engines ignore the number. A journal whose plan has another number is refused.
     pub fn split_rows(self, split_rows: usize) -> Self {
         Self { split_rows: Some(split_rows.clamp(1, MAX_SPLIT_ROWS)), ..self }
     }
@@ -150,14 +150,14 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Makes the plan of a new count. Settings that are not made suit the board.
+    /// Makes the plan of a new count. Settings that are left out are chosen for the board.
     pub(super) fn plan(&self) -> Plan {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
         let plan = Plan::new(self.size, engine, self.split_rows).for_count(self.which);
         if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
     }
 
-    /// Returns the plan of a record if it agrees with the settings. A setting that is not made agrees with any plan.
+    /// Returns the plan of a record if it agrees with the settings. A setting that was left out agrees with any plan.
     pub(super) fn recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
         let held = record.plan();
         let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
@@ -196,11 +196,11 @@ impl<'a> Count<'a> {
     }
 
     /// Checks that the engine counts boards of this size, and that fixed queens are on the board, with engine
-    /// `subtrees` and without a journal.
-    pub(super) fn check(&self, has_journal: bool) -> Result<(), Error> {
+    /// `subtrees`, and not in a count that excludes them.
+    pub(super) fn check(&self, excludes_queens: bool) -> Result<(), Error> {
         self.engine.map_or(Ok(()), |engine| engine.check(self.size))?;
         let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
-        if !self.queens.is_empty() && (other_engine || has_journal) {
+        if !self.queens.is_empty() && (other_engine || excludes_queens) {
             return Err(Error::QueensGiven);
         }
         self.queens.check(self.size)

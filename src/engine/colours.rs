@@ -2,7 +2,7 @@
 //!
 //! **Counts** the solutions whose white queens stand in given rows, reduced by all eight symmetries: see [`units`].
 //!
-//! **Idea.** All squares of a diagonal have one colour. So a queen on a white square and a queen on a black one
+//! **Idea.** All squares of a diagonal have the same colour. So a queen on a white square and a queen on a black one
 //! attack each other only along rows and columns:
 //!
 //! ```text

@@ -106,7 +106,7 @@ fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
 
 /// Returns the number of rows in a prefix unless a count sets it.
 ///
-/// For n = 14 to 17 the number is two, because smaller units would make the count slower. For larger boards there are
+/// For n = 12 to 17 the number is two, because smaller units would make the count slower. For larger boards there are
 /// thousands of units, so that the last units to finish cost little. A unit takes some seconds at n = 22, and again
 /// at n = 24.
 pub(crate) fn default_split_rows(size: BoardSize) -> usize {

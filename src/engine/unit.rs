@@ -43,7 +43,7 @@ pub(crate) trait Units: Send + Sync {
 
 /// The first or the second count of the units of a plan.
 ///
-/// An unpublished count should be counted twice before it is believed. The second count has the units of the first
+/// A total that is not published yet should be counted twice before it is believed. The second count has the units of the first
 /// one, with equal counts, but it finds them from other data: it counts the image of each unit under a symmetry of
 /// the board. So a fault that depends on the data does not hit both counts alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
 /// The solutions that a unit counts, and how many times it counts each.
 ///
 /// The queen of each row stands in a column that the unit allows there. Units of engine `colours` allow columns of
-/// one parity in each row, and count each solution 0, 1, 2 or 4 times. Units of other engines count each solution
+/// the same parity in each row, and count each solution 0, 1, 2 or 4 times. Units of other engines count each solution
 /// once.
 ///
 /// ```
@@ -112,7 +112,7 @@ pub struct RowDomains {
 }
 
 /// A function from the columns of a solution's white queens to the number of times that the solution counts. A queen
-/// is white if its row and its column have one parity.
+/// is white if its row and its column have the same parity.
 pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
@@ -140,7 +140,7 @@ impl RowDomains {
     }
 
     /// Returns whether the queen of a row is white in each solution of a unit of engine `colours`: whether its row
-    /// and its column have one parity.
+    /// and its column have the same parity.
     pub(crate) fn is_white(&self, row: usize) -> bool {
         row.is_multiple_of(2) == (self.allowed[row] & EVEN != 0)
     }

@@ -16,8 +16,8 @@ impl Approximate {
         Self { value, standard_error: f64::INFINITY }
     }
 
-    /// Adds the error of a time that no sample shows.
-    pub(crate) fn on_any_run(self) -> Self {
+    /// Adds the difference between runs, which no sample shows, to the standard error of a time.
+    pub(crate) fn with_run_variation(self) -> Self {
         Self { standard_error: self.standard_error.hypot(TIMES_DIFFER * self.value), ..self }
     }
 
@@ -46,7 +46,8 @@ impl Approximate {
 /// shows.
 const TIMES_DIFFER: f64 = 0.03;
 
-/// A correction for small samples: with k clusters, the standard error is increased by this many times 1/k of itself.
+/// A correction for small samples: with k clusters of equal size, the standard error is increased by this many times
+/// 1/k of itself.
 /// Values are skewed, many small and few large, and small samples often lack the large ones. Without the correction,
 /// samples of 30 clusters covered the total in 44 of 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;

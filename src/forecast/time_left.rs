@@ -74,7 +74,7 @@ impl TimeLeft {
         self.clusters.total(self.rest)
     }
 
-    /// Estimates the seconds to the end. Returns `None` while nothing is known: in the first seconds, or until units
+    /// Estimates the remaining wall time in seconds. Returns `None` while nothing is known: in the first seconds, or until units
     /// are finished. While too little is known to estimate the error, the standard error is infinite.
     pub fn estimate(&self) -> Option<Approximate> {
         let work = self.clusters.cpu_seconds(self.rest)?;
@@ -99,7 +99,10 @@ pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Op
     let cores = cores_of(work.value / cores_of(0.0)?.value)?;
     let time = work.scaled(1.0 / cores.value);
     let of_cores = time.value * cores.standard_error / cores.value;
-    Some(Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }.on_any_run())
+    Some(
+        Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }
+            .with_run_variation(),
+    )
 }
 
 #[cfg(test)]

@@ -50,8 +50,9 @@ pub struct Memory {
 impl Memory {
     /// Returns the limit that leaves the least memory. No limit leaves more than the machine has.
     ///
-    /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
-    /// all numbers are 0.
+    /// The environment variable `NQUEENS_MEMORY` (bytes, or with the suffix K, M, G or T for powers of 1024) replaces
+    /// what the machine has available. Text that is no number counts as 0. If the system does not report its memory,
+    /// no limit of the machine applies. If nothing else is a limit either, all numbers are 0.
     pub fn detect() -> Self {
         let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
         least.unwrap_or_else(|| Self::limited(0, 0, "nothing"))

@@ -3,7 +3,7 @@
 //! A folder may hold the journals of a million shards, and each shard must start at once. So a shard that starts
 //! reads only the journals that may hold its own units. The name of a journal says which shard its process counted:
 //! `n28-0007-of-1000000.HOST.PID.journal`. A process records only units of its own shard. So a journal is passed over
-//! if its name contains this board size and either the other count, or another one of an equal number of shards. All
+//! if its name has this board size and either the other count, or another index of the same number of shards. All
 //! other files are read, whatever they are called, unless their first line names the other count.
 //!
 //! **What if a name is wrong?** Users may rename files, and pack many into one. If a journal is passed over although
@@ -79,7 +79,7 @@ pub(crate) fn read_shard(
 ///
 /// A file stands for itself. A folder stands for all files in it whose names end in `.journal` and do not begin with
 /// a dot, in the order of their names. A file that is named twice, also through symbolic links, is listed once. Hard
-/// links are not recognised, because some file systems give all files one inode number. Reading a file twice does no
+/// links are not recognised, because some file systems give all files the same inode number. Reading a file twice does no
 /// harm.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub struct Run {
     pub machine: String,
     /// The number of units that the process finished.
     pub units: usize,
-    /// The wall time from the start of the process to its last line.
+    /// The wall time from the start of counting to the last recorded units.
     pub elapsed: Duration,
     /// The CPU time that all threads of the process spent on units.
     pub cpu_time: Duration,

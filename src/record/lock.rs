@@ -21,7 +21,7 @@ pub(crate) struct Lock {
     pub(super) path: PathBuf,
     /// The open file, or `None` if it is to be created when the count begins.
     pub(super) file: Option<File>,
-    /// The number of bytes that were read of it.
+    /// The number of bytes that were read from the file.
     pub(super) length: u64,
 }
 
@@ -32,7 +32,7 @@ impl Lock {
         if fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok((Self { path, file: None, length: 0 }, None));
         }
-        // The file is opened without the wish to create it: Linux may refuse that for a file of another user
+        // The file is opened without `create`: Linux may refuse that for a file of another user
         // (`fs.protected_regular`).
         let file = open_locked(&path, OpenOptions::new().read(true).append(true))?;
         // The cache keeps what is not yet on disk, so that is written first.

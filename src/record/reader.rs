@@ -38,7 +38,7 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// The time at which the file was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// Whether a process held the lock of the file, so was writing it. Some file systems do not show locks of other
+    /// Whether a process held the lock of the file, and so was writing it. Some file systems do not show locks of other
     /// hosts: then the processes of other hosts are not noticed.
     pub is_written: bool,
     /// The cores that the writing process gets.

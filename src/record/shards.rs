@@ -38,7 +38,7 @@ impl Record {
         (done.units == self.plan().units()).then_some(done.solutions)
     }
 
-    /// Compares the total with the published one.
+    /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
     pub fn published(&self) -> Published {
         let published = known(self.plan().size()).total;
         self.total().map_or(Published::Unknown, |total| Published::compare(total, published))
@@ -95,7 +95,7 @@ impl Record {
             .map(|file| (&file.cores, file.runs.last().map_or(0, |run| run.threads)))
             .collect();
         WorkLeft {
-            cpu_seconds: work.map(Approximate::on_any_run),
+            cpu_seconds: work.map(Approximate::with_run_variation),
             seconds: work.and_then(|work| seconds_of(work, &processes)),
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! One file without scripts, and without anything from elsewhere. It shows a moment; while processes
 //! write, a browser loads the file anew once a minute, so it is worth writing it again and again.
-//! Texts from journals and names of files are [`escaped`]: maud leaves what turns the direction of
-//! writing.
+//! Texts from journals and names of files are [`escaped`], because maud does not escape characters that
+//! change the direction of writing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -68,7 +68,7 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
         _ => format!("{processes} of {journals}, {}", many(threads, "thread")),
     };
     report.row("running", running).field("running", processes).field("threads", threads);
-    // By the clock of the file system, for journals have no dates.
+    // From the time of the file: a journal records only the day on which a run began.
     let last = record.files().iter().filter_map(|file| file.modified).max();
     let since = last.and_then(|last| (now + SKEW).duration_since(last).ok());
     let since = since.map(|since| since.saturating_sub(SKEW));

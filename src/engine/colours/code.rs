@@ -11,11 +11,11 @@
 //! ```
 //!
 //! A length counts 32-bit words of code, from the first word of the piece on. The length of a filter includes its
-//! subtree.
+//! subtree. The three lengths of a leaf count only its sections, its squares and its pairs.
 //!
 //! Squares and pairs have numbers from 1 in their leaf, and 0 stands for none. The parts of a pair and the halves of
 //! an item are offsets, eight times these numbers. CPUs can scale by eight, so an address is one step from the code.
-//! The items of a group have one label.
+//! All items of a group have the same label.
 
 /// The number of a bit that no word has.
 pub(super) const NO_BIT: u32 = 64;

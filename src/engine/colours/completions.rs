@@ -66,7 +66,7 @@ impl Leaf {
         for one in one {
             for other in rest.clone() {
                 let [a, b] = [one, other].map(|half| self.halves[half]);
-                if !a.attack(b) {
+                if !a.conflicts_with(b) {
                     self.halves.push(a.union(b));
                     self.pairs.push(pack(offset(one), offset(other)));
                 }

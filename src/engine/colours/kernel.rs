@@ -3,7 +3,7 @@
 //! # The leaf
 //!
 //! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill lanes: a lane holds eight
-//! words, all of one label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a layer
+//! words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a layer
 //! become bits: word s of a lane becomes bit s of a byte:
 //!
 //! ```text
@@ -21,7 +21,7 @@
 //!
 //! One function executes a program. It calls the kernel for each filter and each leaf. The loops have one source for
 //! all kernels. The loops over words are written with arrays of eight numbers, which the compiler turns into vectors.
-//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of 32-bit sums, and a type
+//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of sums of at least 32 bits, and a type
 //! `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
@@ -29,11 +29,11 @@
 //! | `load(bytes)`, `store(bytes, vector)` | |
 //! | `and(a, b)`, `open_of(words, a, b)`, `add(a, b)` | `a & b`, `words & !(a \| b)`, `a + b` |
 //! | `bits(a)` | the number of bits in each byte |
-//! | `index(places)`, `pick(a, index)` | the bytes of `a` in these places; 0 where there is none |
+//! | `index(places)` | the places of bytes, as the kernel needs them |
 //! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
-//! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights picked, four or more to a sum |
+//! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights in these places, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, some, joined)` | writes each word of the mask `some` that shares no bit with `one`, joined with it; returns their number |
+//! | `join_eight(one, words, some, joined)` | writes each word that shares no bit with `one`, joined with it, and returns their number; `some`, a mask of the lowest bits, tells which words there are |
 //! | `transpose_words(words, starts, planes)` | writes the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 

@@ -53,6 +53,7 @@ impl Limits {
                 25..=26 => 40 << 20,
                 _ => 64 << 20,
             },
+            // These are 448 MiB.
             matrix_rows: 7 << 19,
             // A larger entry may have been cut off.
             largest_entry: u16::MAX - 1,

@@ -19,8 +19,8 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Interrupt, WhichCount};
 
-/// The largest number of rows of a zone, if the other zone has fewer.
-const MAX_ROWS_OF_ZONE: u32 = 6;
+/// The largest number of rows of the centre zone, unless the outer zone has almost as many.
+const MAX_CENTRE_ROWS: u32 = 6;
 /// The number of words of a zone that are joined at once with all words of the other zone: there is room for all
 /// pairs.
 const MAX_AT_ONCE: usize = 64;
@@ -93,7 +93,7 @@ impl List {
             centre_rows |= 1 << outer_rows.trailing_zeros();
             outer_rows &= !centre_rows;
         }
-        while centre_rows.count_ones() > MAX_ROWS_OF_ZONE.max(outer_rows.count_ones() + 1) {
+        while centre_rows.count_ones() > MAX_CENTRE_ROWS.max(outer_rows.count_ones() + 1) {
             outer_rows |= 1 << centre_rows.ilog2();
             centre_rows &= !outer_rows;
         }
@@ -111,7 +111,7 @@ impl List {
     }
 
     /// Lists labels from number `from` on: all of them, or as many as have about `section_words` words together.
-    /// Returns where the next section begins.
+    /// Returns where the next section begins. If labels from `from` on are listed already, they are kept.
     pub(super) fn fill(
         &mut self,
         from: usize,

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The weight of a pair of labels is the number of times that its column sets count, 0 to 4. Most pairs of two blocks
-//! have one weight. Where a label ties with the rows, each pair has a weight of its own. Entries times weights are
+//! have the same weight. Where a label ties with the rows, each pair has a weight of its own. Entries times weights are
 //! cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on. So the kernels
 //! multiply bytes, and small boards need only the lowest digits.
 

@@ -77,11 +77,11 @@ impl Queens {
     }
 
     /// Returns whether the two sets of queens take a column or a diagonal in common.
-    pub(super) fn attack(self, others: Self) -> bool {
+    pub(super) fn conflicts_with(self, others: Self) -> bool {
         u64::from(self.columns & others.columns) | self.diagonals & others.diagonals != 0
     }
 
-    /// Returns what both sets of queens take.
+    /// Returns the columns and diagonals that either set of queens takes.
     pub(super) fn union(self, others: Self) -> Self {
         Self {
             columns: self.columns | others.columns,
@@ -163,7 +163,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
         for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
             let row = if which == WhichCount::First { row } else { n - 1 - row };
-            // Sums and differences on one colour have one parity, so 32 bits are enough for each. Diagonals that only
+            // All sums and differences on a colour have the same parity, so 32 bits are enough for each. Diagonals that only
             // one sub-board touches are removed later.
             let (sum, difference) = ((row + column) / 2, (column + 31 - row) / 2);
             *word = 1 << sum | 1 << (32 + difference);

@@ -8,8 +8,8 @@
 //!     outer   centre    outer
 //! ```
 //!
-//! Subsets of one size are compared by their part in the centre, then by their outer part, both as binary numbers.
-//! Subsets with one part in the centre are a **class**: at most (6 over 3) = 20 neighbours in the order. The
+//! Subsets of the same size are compared by their part in the centre, then by their outer part, both as binary numbers.
+//! Subsets with the same part in the centre are a **class**: at most (6 choose 3) = 20 neighbours in the order. The
 //! complement reverses the order. The rules of [`units`](super::units) need nothing else of it.
 
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //!
 //! * `expand` writes the next child of each node to the next level, if each of the three rows below the node's own
 //!   has a free square left.
-//! * `finish` counts the solutions below the next child of each node, for the row that is the third from below.
+//! * `finish` counts the solutions below the next child of each node, for the third row from the bottom.
 //!
 //! Both take the nodes from index `from` to the end, and keep the nodes with more children, packed. The portable
 //! kernel is the reference. The other kernels do with all lanes of a vector what it does with one node.
