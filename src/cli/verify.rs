@@ -46,7 +46,7 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let record = self.journals.read(self.format)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let (plan, finished) = (record.plan(), &record.finished());
+        let (plan, finished) = (record.plan(), record.finished());
         let counts = record.counts(&choose_units(finished, self.units, seed))?;
         let Session { cancel, progress, .. } = &session;
         let chosen = counts.len();

@@ -61,7 +61,7 @@ impl Driver<'_> {
             let (done, ended) = self.count_some(worker, rest.clone());
             rest.start = done.units.end;
             whole = whole + done.tally();
-            // A unit that was cancelled has no count, so its CPU time is not recorded either.
+            // The CPU time of a cancelled unit is not recorded, because the unit has no count.
             if !done.units.is_empty() {
                 self.count.observer.units_done(&done);
                 unrecorded.units.extend(done);
