@@ -86,7 +86,7 @@ done
 
 open_terminal 80
 type_line 'TERM=dumb bash run --progress always'
-wait_for shows '^nqueens: [0-9.]+%, (.*, )?1\.[0-9] s'
+wait_for shows '^nqueens: [0-9.]+%, (.*, )?elapsed 1\.[0-9] s'
 if screen | grep -q "^$label"; then fail "a bar on a dumb terminal"; fi
 terminal send-keys C-c
 wait_for is_back
