@@ -51,7 +51,7 @@ use std::ops::Range;
 use super::plain::count_domains;
 use super::simd::Kernel;
 use super::unit::{Counter, RowDomains, Units, WhichCount};
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -68,7 +68,19 @@ pub(crate) const MAX_SPLIT_ROWS: usize = 4;
 /// The subtrees of a board, ordered by case, then by the columns of the prefix.
 pub(crate) struct Subtrees {
     size: BoardSize,
-    units: Vec<Case>,
+    cases: Vec<Case>,
+    /// The number of rows in a prefix.
+    split_rows: usize,
+    units: Vec<Subtree>,
+}
+
+/// A unit. It is small, because there may be a million of them.
+#[derive(Clone, Copy, Default)]
+struct Subtree {
+    /// The number of its case.
+    case: u16,
+    /// The column of the queen in each row of the prefix.
+    prefix: [u8; MAX_SPLIT_ROWS],
 }
 
 impl Subtrees {
@@ -76,31 +88,42 @@ impl Subtrees {
     pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
         let whole = Case { allowed: queens.allowed(size), weight: 1 };
         if size.rows() < SMALLEST {
-            return Self { size, units: vec![whole] };
+            let units = vec![Subtree::default()];
+            return Self { size, cases: vec![whole], split_rows: 0, units };
         }
         // Fixed queens break the symmetry.
         let cases = if queens.is_empty() { cases::all(size) } else { vec![whole] };
         let mut units = Vec::new();
         let split_rows = split_rows.min(size.rows() - 3);
-        for case in cases {
-            cut(case, Node::top(case.allowed[0]), 0..split_rows, &mut units);
+        for (number, case) in (0..).zip(&cases) {
+            let unit = Subtree { case: number, ..Subtree::default() };
+            cut(case, Node::top(case.allowed[0]), 0..split_rows, unit, &mut units);
         }
-        Self { size, units }
+        Self { size, cases, split_rows, units }
+    }
+
+    /// Returns the columns that a unit allows in each row.
+    fn allowed(&self, unit: usize) -> Squares {
+        let Subtree { case, prefix } = self.units[unit];
+        let mut allowed = self.cases[usize::from(case)].allowed;
+        let queens = prefix.iter().take(self.split_rows).map(|column| 1 << column);
+        allowed.iter_mut().zip(queens).for_each(|(allowed, queen)| *allowed = queen);
+        allowed
     }
 }
 
 /// Adds a unit for each way to place queens in these rows below a node, if it leaves a free square in the next row.
-fn cut(case: Case, node: Node, rows: Range<usize>, units: &mut Vec<Case>) {
+fn cut(case: &Case, node: Node, rows: Range<usize>, unit: Subtree, units: &mut Vec<Subtree>) {
     if rows.is_empty() {
-        units.extend((node.free != 0).then_some(case));
+        units.extend((node.free != 0).then_some(unit));
         return;
     }
-    let queens = (0..BoardSize::MAX).map(|column| 1 << column);
-    for queen in queens.filter(|queen| node.free & queen != 0) {
-        let mut longer = case;
-        longer.allowed[rows.start] = queen;
-        let below = node.with_queen(queen, case.allowed[rows.start + 1]);
-        cut(longer, below, rows.start + 1..rows.end, units);
+    let columns = (0..).take(BoardSize::MAX as usize);
+    for column in columns.filter(|column| node.free >> column & 1 == 1) {
+        let mut longer = unit;
+        longer.prefix[rows.start] = column;
+        let below = node.with_queen(1 << column, case.allowed[rows.start + 1]);
+        cut(case, below, rows.start + 1..rows.end, longer, units);
     }
 }
 
@@ -119,11 +142,11 @@ impl Units for Subtrees {
     }
 
     fn weight(&self, unit: usize) -> u64 {
-        self.units[unit].weight
+        self.cases[usize::from(self.units[unit].case)].weight
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
-        RowDomains { size: self.size, allowed: self.units[unit].allowed, weight: None }
+        RowDomains { size: self.size, allowed: self.allowed(unit), weight: None }
     }
 
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
@@ -134,9 +157,9 @@ impl Units for Subtrees {
         let mirrored = |row: u32| row.reverse_bits() >> (32 - self.size.get());
         Box::new(move |unit: usize, cancel: &Cancel| {
             let allowed = match which {
-                WhichCount::First => self.units[unit].allowed,
+                WhichCount::First => self.allowed(unit),
                 // The second count takes the free squares of every row in the other order.
-                WhichCount::Second => self.units[unit].allowed.map(mirrored),
+                WhichCount::Second => self.allowed(unit).map(mirrored),
             };
             levels.count(&allowed, cancel)
         })
