@@ -4,7 +4,8 @@
 //! of neighbouring units, and the clusters are the sample. The sample estimates the sum Y of a value (seconds, or
 //! solutions) over clusters that are not finished, given the sum X of their *sizes*. The size of a cluster is its
 //! number of units. If the total is published, the size is its number of solutions instead, which follows the time
-//! much more closely. From k clusters with sizes x_i and values y_i, as exact as k' clusters of equal size would be,
+//! much more closely. From k clusters with sizes x_i and values y_i, which tell as much as k' clusters of equal
+//! size would,
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)

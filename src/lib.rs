@@ -52,7 +52,7 @@
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
 //! fastrand, git-version, jiff, num_cpus, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
 //!
-//! The crate needs a 64-bit CPU and Linux. It also compiles for macOS and FreeBSD, where nobody has tested it.
+//! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.
 
 // On 32-bit CPUs offsets overflow, and the counts of `colours` are wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]

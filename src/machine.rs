@@ -12,8 +12,8 @@ use crate::error::Error;
 
 /// The largest number of threads that a count can start.
 ///
-/// With more than a few threads for each core, a count gets no faster. A thread without work looks for some at all other threads,
-/// so 4096 threads on one core take minutes.
+/// With more than a few threads for each core, a count gets no faster. A thread without work looks for some at all
+/// other threads, so 4096 threads on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
 /// Starts a pool of threads that several counts can use: `pool.install(|| count.run())`.

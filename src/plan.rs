@@ -208,7 +208,7 @@ impl Plan {
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
-    /// [`Plan::check_memory`] tells whether there are so many.
+    /// [`Plan::check_memory`] checks whether the machine has this memory.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
         Worker { counter: self.list.counter(self.which, kernel) }
     }

@@ -44,6 +44,7 @@ const AT_THE_END: usize = 8;
 ///
 /// [`Plan::neighbours`]: crate::Plan::neighbours
 const RANGES_OF_A_LENGTH: usize = 4;
+/// The smallest number of ranges of each length, so that few threads have a sample, too.
 const MIN_OF_A_LENGTH: usize = 16;
 
 /// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
@@ -91,15 +92,15 @@ fn scatter(
             continue;
         }
         // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        if turn % 2 == 0 {
+        let (short, rest) = if turn % 2 == 0 {
             let cut = neighbours(start + length - 1).end.min(end);
-            order.push(start..cut);
-            rests.push(cut..end);
+            (start..cut, cut..end)
         } else {
             let cut = neighbours(end - length).start.max(start);
-            order.push(cut..end);
-            rests.push(start..cut);
-        }
+            (cut..end, start..cut)
+        };
+        order.push(short);
+        rests.push(rest);
     }
     order.extend(rests.into_iter().filter(|rest| !rest.is_empty()));
     order

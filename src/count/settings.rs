@@ -93,8 +93,8 @@ impl<'a> Count<'a> {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine if
-    /// none is set.
+    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine
+    /// if none is set.
     ///
     /// Other engines ignore the number. A journal whose plan has another number is refused.
     pub fn split_rows(self, split_rows: usize) -> Self {

@@ -43,9 +43,9 @@ pub(crate) trait Units: Send + Sync {
 
 /// The first or the second count of the units of a plan.
 ///
-/// A total that is not published yet should be counted twice before it is believed. The second count has the units of the first
-/// one, with equal counts, but it finds them from other data: it counts the image of each unit under a symmetry of
-/// the board. So a fault that depends on the data does not hit both counts alike.
+/// A total that is not published yet should be counted twice before it is believed. The second count has the units of
+/// the first one, with equal counts, but it finds them from other data: it counts the image of each unit under a
+/// symmetry of the board. So a fault that depends on the data does not hit both counts alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhichCount {
     /// The count of the units as they are.

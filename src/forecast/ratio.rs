@@ -47,9 +47,8 @@ impl Approximate {
 const TIMES_DIFFER: f64 = 0.03;
 
 /// A correction for small samples: with k clusters of equal size, the standard error is increased by this many times
-/// 1/k of itself.
-/// Values are skewed, many small and few large, and small samples often lack the large ones. Without the correction,
-/// samples of 30 clusters covered the total in 44 of 50 cases.
+/// 1/k of itself. Values are skewed, many small and few large, and small samples often lack the large ones. Without
+/// the correction, samples of 30 clusters covered the total in 44 of 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
 /// The number of clusters below which the error of an estimate cannot be estimated.

@@ -74,8 +74,8 @@ impl TimeLeft {
         self.clusters.total(self.rest)
     }
 
-    /// Estimates the remaining wall time in seconds. Returns `None` while nothing is known: in the first seconds, or until units
-    /// are finished. While too little is known to estimate the error, the standard error is infinite.
+    /// Estimates the remaining wall time in seconds. Returns `None` while nothing is known: in the first seconds, or
+    /// until units are finished. While too little is known to estimate the error, the standard error is infinite.
     pub fn estimate(&self) -> Option<Approximate> {
         let work = self.clusters.cpu_seconds(self.rest)?;
         seconds_of(work, &[(&self.cores, self.threads)])

@@ -79,8 +79,8 @@ pub(crate) fn read_shard(
 ///
 /// A file stands for itself. A folder stands for all files in it whose names end in `.journal` and do not begin with
 /// a dot, in the order of their names. A file that is named twice, also through symbolic links, is listed once. Hard
-/// links are not recognised, because some file systems give all files the same inode number. Reading a file twice does no
-/// harm.
+/// links are not recognised, because some file systems give all files the same inode number. Reading a file twice does
+/// no harm.
 ///
 /// # Errors
 ///

@@ -220,7 +220,7 @@ fn a_total_that_differs_from_an_earlier_file_fails() {
 
 #[test]
 fn a_file_that_is_no_earlier_comparison_is_wrong_usage() {
-    let none = "no row has one of these boards with the same engine, kernel and number of threads";
+    let none = "it has no row for these boards, engines, kernels and threads";
     let other = "this is not what 'nqueens compare --json' prints: ";
     for (text, reason) in [
         (String::new(), none),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nqueens::{Cancel, Count, Engine, Error};
+use nqueens::{Cancel, Count, Engine, Error, Published};
 
 use crate::common::{json, output, size, stderr, stdout};
 
@@ -35,6 +35,15 @@ fn an_estimate_stands_beside_the_published_total() {
     assert!(stdout(&text).contains(" (published: 14200)\n"), "{text:?}");
     let text = output(&["estimate", "28", "--seconds", "0.001", "--engine", "bitmask"]);
     assert!(!stdout(&text).contains("published"), "{text:?}");
+}
+
+#[test]
+fn a_sample_is_not_compared_with_the_published_total() {
+    // A board of many minutes, with units of milliseconds.
+    let count = Count::new(size(20)).engine(Engine::Subtrees).split_rows(4).threads(1);
+    let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
+    assert!(0 < sample.units_done && sample.units_done < sample.units, "{sample:?}");
+    assert_eq!(sample.published, Published::Unknown);
 }
 
 #[test]

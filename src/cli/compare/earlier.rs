@@ -29,8 +29,8 @@ fn count<'a, D: Deserializer<'a>>(text: D) -> Result<u128, D::Error> {
     String::deserialize(text)?.parse().map_err(D::Error::custom)
 }
 
-/// Reads the rows of these contestants on these boards. A file without such a row is an error, because nothing could
-/// be compared.
+/// Reads the rows of these contestants on these boards. It is an error if the file has none of these rows, because
+/// then nothing can be compared.
 pub(super) fn read(
     path: &Path,
     sizes: &BTreeSet<BoardSize>,
@@ -54,8 +54,6 @@ pub(super) fn read(
     let rows: Vec<_> = rows.into_iter().filter_map(runs).collect();
     match rows.is_empty() {
         false => Ok(rows),
-        true => Err(unusable(
-            &"no row has one of these boards with the same engine, kernel and number of threads",
-        )),
+        true => Err(unusable(&"it has no row for these boards, engines, kernels and threads")),
     }
 }

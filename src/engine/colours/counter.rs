@@ -1,10 +1,10 @@
-//! Counts all units of a batch at once.
+//! Counts the units of a batch together.
 //!
-//! For some units of a batch at a time (`matrix_rows` limits how many) the matrix of the light colour is filled. Light
-//! is the colour with fewer queens, or black if both have equally many. The matrix is filled block by block: the labels of a block of the list are in
-//! lanes, and each label of the tree has a row. Then the program of the heavy colour, the other one, runs with the
-//! weights of the light entries. A block of heavy labels needs one column of the light matrix for each lane, so tiles
-//! of entries are transposed.
+//! Light is the colour with fewer queens, or black if both have equally many. Its matrices are filled for as many units
+//! at a time as `Limits::matrix_rows` allows, block by block: the labels of a block of the list are in lanes, and each
+//! label of the tree has a row. Then the program of the heavy colour, the other one, runs with the weights of the light
+//! entries. A block of heavy labels needs one column of the light matrix for each lane, so tiles of entries are
+//! transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy

@@ -3,8 +3,8 @@
 //! # The leaf
 //!
 //! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill lanes: a lane holds eight
-//! words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a layer
-//! become bits: word s of a lane becomes bit s of a byte:
+//! words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a
+//! layer become bits: word s of a lane becomes bit s of a byte:
 //!
 //! ```text
 //! for each bit b of a word:      plane b   = the words that have it            (a transposition)
@@ -21,8 +21,8 @@
 //!
 //! One function executes a program. It calls the kernel for each filter and each leaf. The loops have one source for
 //! all kernels. The loops over words are written with arrays of eight numbers, which the compiler turns into vectors.
-//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of sums of at least 32 bits, and a type
-//! `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
+//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of sums of at least 32 bits,
+//! and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
 //!
 //! | operation | result |
 //! |---|---|
@@ -33,7 +33,7 @@
 //! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
 //! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights in these places, four or more to a sum |
 //! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, some, joined)` | writes each word that shares no bit with `one`, joined with it, and returns their number; `some`, a mask of the lowest bits, tells which words there are |
+//! | `join_eight(one, words, some, joined)` | joins `one` with each word that shares no bit with it, and returns the number of joined words; only the words of the mask `some` count, which are the first ones |
 //! | `transpose_words(words, starts, planes)` | writes the planes of a layer |
 //! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
 

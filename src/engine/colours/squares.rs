@@ -163,8 +163,8 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
         for (j, word) in words.iter_mut().enumerate().take(columns) {
             let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
             let row = if which == WhichCount::First { row } else { n - 1 - row };
-            // All sums and differences on a colour have the same parity, so 32 bits are enough for each. Diagonals that only
-            // one sub-board touches are removed later.
+            // All sums and differences on a colour have the same parity, so 32 bits are enough for each. Diagonals
+            // that only one sub-board touches are removed later.
             let (sum, difference) = ((row + column) / 2, (column + 31 - row) / 2);
             *word = 1 << sum | 1 << (32 + difference);
         }

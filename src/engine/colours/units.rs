@@ -26,9 +26,9 @@
 //! both sets are palindromes.
 //!
 //! The flip of the columns reverses Ce and Co, and is in the count of the unit: columns count twice if the rank of Ce
-//! is below the rank of its reverse, once if they are equal, and never if it is above. Last comes the transposition:
-//! the key of the columns is the smaller of (u, v) and its reverse, and columns count twice more if the key is above
-//! (x, y), once if it is equal, and never if it is below.
+//! is below the rank of its reverse, once if they are equal, and never if it is above. Last comes the transposition.
+//! The key of the columns is the smaller of (u, v) and its reverse. The number of times doubles if the key is above
+//! (x, y), stays if it is equal, and is 0 if it is below.
 //!
 //! **Order:** by a, the class of x, the class of y, x, y. A **batch** is the units with the same x and with the y of
 //! the same class. So the units of a batch are neighbours, and so are the batches with the same pair of classes.
@@ -69,7 +69,8 @@ struct ClassPair {
     y_class: u16,
 }
 
-/// The units with the same x and with the y of the same class. They share their even rows, and their odd rows in the centre.
+/// The units with the same x and with the y of the same class. They share their even rows, and their odd rows in the
+/// centre.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Batch {
     /// The numbers of the units.
