@@ -76,7 +76,7 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
     // Each colour has a program, or a part of one. A part may be longer by what is below a node: an eighth is added
     // for this.
     let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
-    // Everything else takes less than 4 MiB.
+    // The last 4 MiB are for everything else, which is little.
     largest.iter().sum::<u64>() + programs + (4 << 20)
 }
 
