@@ -185,7 +185,7 @@ package() {
 
 shellcheck() {
   has shellcheck shellcheck || return 1
-  command shellcheck --source-path=SCRIPTDIR --external-sources scripts/*.sh scripts/slurm/*.sh .ci/run
+  command shellcheck --source-path=SCRIPTDIR --external-sources scripts/*.sh scripts/slurm/*.sbatch .ci/run
 }
 
 # Each dependency, on every platform, must have a licence that deny.toml allows.
@@ -215,7 +215,7 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask k8s bench doc msrv
+stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
   package aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes

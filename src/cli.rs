@@ -6,6 +6,7 @@
 //! CONTRIBUTING.md has a recipe for adding a command.
 
 mod args;
+mod bad_lines;
 mod compare;
 mod count;
 mod cpu;
@@ -20,7 +21,6 @@ mod merge;
 mod progress;
 mod report;
 mod session;
-mod shard;
 mod signals;
 mod status;
 mod stderr;
@@ -45,6 +45,7 @@ use session::on_readers;
 /// locked file): retry later or on another machine.
 #[derive(Debug, Parser)]
 #[command(
+    name = "nqueens",
     version,
     long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), nqueens::COMMIT),
     max_term_width = 100,
@@ -62,7 +63,8 @@ Examples:
   nqueens estimate 22                           how long that takes here
   nqueens table 1-16                            Q(1) to Q(16), checked with OEIS
   nqueens list 8 --fundamental --style unicode  the twelve boards
-  nqueens shard 24 --index 0 --shards 100 --out q24; nqueens merge q24";
+  nqueens count 24 --shard 0/100 --journal q24/  one of 100 parts
+  nqueens merge q24                             adds the parts up";
 
 /// The only list of commands, in the order of the help.
 #[derive(Debug, Subcommand)]
@@ -72,7 +74,6 @@ enum Command {
     List(list::ListArgs),
     Compare(compare::CompareArgs),
     Estimate(estimate::EstimateArgs),
-    Shard(shard::ShardArgs),
     Merge(merge::MergeArgs),
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
@@ -90,7 +91,6 @@ impl Command {
             Self::List(args) => args.run(),
             Self::Compare(args) => args.run(),
             Self::Estimate(args) => args.run(),
-            Self::Shard(args) => args.run(),
             Self::Merge(args) => on_readers(|| args.run()),
             Self::Status(args) => on_readers(|| args.run()),
             Self::Verify(args) => on_readers(|| args.run()),

@@ -1,4 +1,4 @@
-//! One count: its settings and the ways to run it ([`Count`]), and its result ([`Outcome`]).
+//! One count, of a whole board or of a shard: its settings ([`Count`]) and its result ([`Outcome`]).
 
 mod driver;
 mod estimate;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 /// A number of finished units, and the number of solutions in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Sum {
     /// The number of units.
     pub units: usize,
     /// The number of solutions: the sum of the units' counts, each times the weight of its unit.
     pub solutions: u128,
 }
 
-impl Add for Tally {
+impl Add for Sum {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -45,8 +45,8 @@ impl UnitsDone {
     }
 
     /// Returns the number of units and of solutions.
-    pub fn tally(&self) -> Tally {
-        Tally { units: self.units.len(), solutions: self.solutions }
+    pub fn sum(&self) -> Sum {
+        Sum { units: self.units.len(), solutions: self.solutions }
     }
 
     /// Adds the units that follow these.

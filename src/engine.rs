@@ -25,7 +25,6 @@ use unit::Units;
 pub use unit::{RowDomains, WhichCount};
 
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::error::Error;
 use colours::Colours;
 pub(crate) use plain::{count_domains, recount_bytes};
@@ -125,20 +124,21 @@ impl Engine {
         if has_large_buffers { 32 << 20 } else { 1 << 20 }
     }
 
-    /// Cuts the count of a board into units. Only [`Engine::Subtrees`] uses the fixed queens. Boards that are too
-    /// small for an engine are cut by [`Engine::Subtrees`].
-    pub(crate) fn units(
-        self,
-        size: BoardSize,
-        queens: &FixedQueens,
-        split_rows: usize,
-    ) -> Box<dyn Units> {
+    /// Returns the bytes that the list of units takes at most. Only [`Engine::Subtrees`] has one that grows with the
+    /// board.
+    pub(crate) fn list_bytes(self, size: BoardSize, split_rows: usize) -> u64 {
+        if self == Self::Subtrees { subtrees::list_bytes(size, split_rows) } else { 0 }
+    }
+
+    /// Cuts the count of a board into units. Boards that are too small for an engine are cut by
+    /// [`Engine::Subtrees`].
+    pub(crate) fn units(self, size: BoardSize, split_rows: usize) -> Box<dyn Units> {
         match (self, self.spec().textbook) {
             (_, Some(Textbook { count, .. })) if size.rows() >= 1 => {
                 Box::new(FirstRowUnits { size, count })
             }
             (Self::Colours, _) if size.rows() >= colours::SMALLEST => Box::new(Colours::new(size)),
-            _ => Box::new(Subtrees::new(size, queens, split_rows)),
+            _ => Box::new(Subtrees::new(size, split_rows)),
         }
     }
 }

@@ -4,11 +4,12 @@
 //! command line adds its own advice. The enums are not `non_exhaustive`. So the command line no longer compiles if a
 //! new error lacks its advice.
 
+use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::done::Tally;
+use crate::done::Sum;
 
 /// The reason why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,11 +35,6 @@ pub enum Error {
         reason: String,
     },
 
-    /// Fixed queens were combined with another engine than [`Engine::Subtrees`](crate::Engine::Subtrees), with a
-    /// journal, a shard or an estimate.
-    #[error("fixed queens need engine subtrees, and exclude journals, shards and estimates")]
-    QueensGiven,
-
     /// The count of a unit is larger than `u64::MAX`.
     #[error("the count of unit {unit} does not fit in 64 bits")]
     UnitOverflow {
@@ -62,7 +58,7 @@ pub enum Error {
     )]
     Stopped {
         /// The units that are finished, including units from earlier runs.
-        done: Tally,
+        done: Sum,
         /// The number of units that were to be finished.
         units: usize,
     },
@@ -76,21 +72,22 @@ pub enum Error {
 
     /// The count needs more memory than it may use.
     #[error(
-        "{counter} needs {} MiB for n = {n} on {}, but {limit} leaves only {} MiB",
-        per_thread.saturating_mul(*threads as u64).div_ceil(1 << 20),
-        many_threads(*threads),
+        "{what} needs {} MiB for n = {n}{}, but {limit} leaves only {} MiB",
+        bytes.saturating_mul(threads.unwrap_or(1) as u64).div_ceil(1 << 20),
+        threads.map_or(String::new(), |threads| format!(" on {}", many_threads(threads))),
         usable >> 20
     )]
     LacksMemory {
-        /// What needs the memory: `engine colours`, or `plain backtracking` for [`verify`](crate::verify).
-        counter: String,
+        /// What needs the memory: `engine colours`, `plain backtracking` for [`verify`](crate::verify), `the list of
+        /// units` or `the record of all units`.
+        what: String,
         /// The board size.
         n: u32,
-        /// The number of threads.
-        threads: usize,
+        /// The number of threads, each of which needs the memory. `None` if it is needed once.
+        threads: Option<usize>,
         /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a
         /// thread only reserves.
-        per_thread: u64,
+        bytes: u64,
         /// The bytes that the count may use at this moment.
         usable: u64,
         /// The limit that leaves the least memory, as in [`Memory::limit`](crate::Memory::limit).
@@ -129,18 +126,20 @@ pub enum Error {
         plans: [String; 2],
     },
 
-    /// Two journals hold different counts of one unit.
+    /// Two lines of journals hold different counts of one unit, so a machine has made an error.
     #[error(
-        "unit {unit} has the count {} in {}, but {} in {}",
-        counts[0], files[0].display(), counts[1], files[1].display()
+        "unit {} has the count {} in line {} of {}, but {} in line {} of {}",
+        lines[0].unit,
+        lines[0].count,
+        lines[0].line,
+        lines[0].path.display(),
+        lines[1].count,
+        lines[1].line,
+        lines[1].path.display()
     )]
     CountsDiffer {
-        /// The number of the unit in its plan.
-        unit: usize,
-        /// The two journals.
-        files: [PathBuf; 2],
-        /// The count in each journal, not yet multiplied by the weight of the unit.
-        counts: [u64; 2],
+        /// Two lines with different counts of the unit.
+        lines: Box<[RecordedCount; 2]>,
     },
 }
 
@@ -191,8 +190,8 @@ pub enum JournalError {
         source: IoError,
     },
 
-    /// The path leads to something other than a regular file. A journal is read more than once, so it cannot be a
-    /// pipe.
+    /// The path leads to something other than a regular file. Its first line and its end are read again, so a journal
+    /// cannot be a pipe.
     #[error("is not a regular file: a folder, pipe or device cannot be a journal")]
     NotAFile,
 
@@ -225,21 +224,24 @@ pub enum JournalError {
     #[error("was cut or written by another process during the count")]
     WrittenByOthers,
 
-    /// The journal differed when it was read for the second time.
-    #[error("was changed or removed while it was read")]
+    /// Another file took the name of the journal while it was opened.
+    #[error("was replaced by another file while it was opened")]
     Changed,
 
     /// Another process is writing this journal.
     #[error("another process is writing this journal")]
     InUse,
 
-    /// The file to be created already exists.
-    #[error("already exists, and is left unchanged")]
-    Exists,
-
     /// The file does not begin like a journal.
-    #[error("is not a journal of nqueens, and is left unchanged")]
+    #[error("is not a journal of nqueens")]
     NotAJournal,
+
+    /// The first line is not as it was written, so the file does not say of which count it is.
+    #[error("line 1 is damaged ({what}), so the file names no plan")]
+    NoPlan {
+        /// What is wrong with the line.
+        what: &'static str,
+    },
 
     /// The journal has a format that this version does not read.
     #[error("has journal format {format}, which this version of nqueens does not read")]
@@ -271,14 +273,52 @@ pub enum JournalError {
         has: String,
     },
 
-    /// A line is not as it was written. Line 1 names the plan.
-    #[error("line {line} is damaged ({what}), and the file is left unchanged")]
+    /// Lines after the first one are not as they were written. They are left out, and all other lines are used.
+    #[error("{} ({what})", damaged_lines(lines))]
     Damaged {
-        /// The number of the line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
+        /// The numbers of the lines, counted from 1, as ranges in increasing order.
+        lines: Vec<RangeInclusive<usize>>,
+        /// What is wrong with the first of them.
         what: &'static str,
     },
+}
+
+/// Returns `line 3 is damaged` or `lines 3,7-9 are damaged`.
+fn damaged_lines(lines: &[RangeInclusive<usize>]) -> String {
+    let texts: Vec<String> = lines
+        .iter()
+        .map(|range| match (range.start(), range.end()) {
+            (first, last) if first == last => first.to_string(),
+            (first, last) => format!("{first}-{last}"),
+        })
+        .collect();
+    let is_one = lines.iter().map(|range| range.end() + 1 - range.start()).sum::<usize>() == 1;
+    let (noun, verb) = if is_one { ("line", "is") } else { ("lines", "are") };
+    format!("{noun} {} {verb} damaged", texts.join(","))
+}
+
+/// The count of a unit as a line of a journal holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RecordedCount {
+    /// The number of the unit in its plan.
+    pub unit: usize,
+    /// The count, not yet multiplied by the weight of the unit.
+    pub count: u64,
+    /// The journal.
+    pub path: PathBuf,
+    /// The number of the line, counted from 1.
+    pub line: usize,
+    /// The brand of the CPU that counted the unit.
+    pub machine: String,
+}
+
+/// Writes `5 in line 17 of q20.journal (some CPU)`.
+impl fmt::Display for RecordedCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, path, line, machine, .. } = self;
+        write!(f, "{count} in line {line} of {} ({machine})", path.display())
+    }
 }
 
 impl JournalError {

@@ -38,7 +38,7 @@
 //! | [`Plan`], [`Worker`] | a count cut into units, independent parts of the work; a counter of units |
 //! | [`Shard`] | one machine's share of the units |
 //! | [`RowDomains`] | what a unit counts, for programs that count it by themselves |
-//! | [`UnitsDone`], [`Tally`] | finished units with their counts; a number of units and of solutions |
+//! | [`UnitsDone`], [`Sum`] | finished units with their counts; a number of units and of solutions |
 //! | [`WhichCount`] | the first count of a plan, or the second one as a check |
 //! | [`record`] | journals: files that hold the finished units of a count |
 //! | [`verify`] | counts some recorded units again with a different method |
@@ -50,7 +50,7 @@
 //! # Features
 //!
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
-//! fastrand, git-version, jiff, num_cpus, range-set-blaze, rayon, rustix, sysinfo, tempfile and thiserror.
+//! fastrand, git-version, jiff, num_cpus, rayon, rustix, sysinfo and thiserror.
 //!
 //! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.
 
@@ -82,7 +82,7 @@ pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, Start, count};
-pub use done::{Tally, UnitsDone};
+pub use done::{Sum, UnitsDone};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
 pub use error::Error;
 pub use machine::memory::Memory;

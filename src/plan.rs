@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, EVEN, RowDomains, Units};
@@ -62,19 +61,9 @@ impl Plan {
     /// If the engine does not count boards of this size: [`Engine::check`] returns an error then.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
         let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS);
-        let list = engine.units(size, &FixedQueens::default(), rows);
+        let list = engine.units(size, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
-    }
-
-    /// Makes a plan that counts only the solutions that contain these queens.
-    ///
-    /// Only [`Engine::Subtrees`] can count them, so the new plan has this engine. Journals cannot hold the plan.
-    pub fn with_queens(self, queens: &FixedQueens) -> Self {
-        let (engine, rows) =
-            (Engine::Subtrees, self.split_rows.unwrap_or(default_split_rows(self.size)));
-        let list = engine.units(self.size, queens, rows);
-        Self { engine, split_rows: Some(rows), list, hash: OnceLock::new(), ..self }
     }
 
     /// Makes the plan of the first or of the second count of these units.
@@ -134,7 +123,7 @@ impl Plan {
         })
     }
 
-    /// Returns the number of units. It is 0 only if fixed queens leave no way to fill the first rows.
+    /// Returns the number of units, at least one.
     pub fn units(&self) -> usize {
         self.list.len()
     }
@@ -169,42 +158,36 @@ impl Plan {
         self.list.domains(unit)
     }
 
+    /// Checks that this machine has enough memory to make a plan with these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LacksMemory`] if it has not.
+    pub(crate) fn check_list_memory(
+        size: BoardSize,
+        engine: Engine,
+        split_rows: Option<usize>,
+    ) -> Result<(), Error> {
+        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS);
+        check_memory_once("the list of units", size, engine.list_bytes(size, rows))
+    }
+
     /// Checks that this machine has enough memory to count on this number of threads.
     ///
     /// # Errors
     ///
     /// [`Error::LacksMemory`] if it has not.
     pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let reserve = self.engine.worker_reserve(self.size);
-        let bytes = self.engine.worker_bytes(self.size);
-        self.fits(format!("engine {}", self.engine), bytes, reserve, threads)
+        let (size, engine) = (self.size, self.engine);
+        let reserve = engine.worker_reserve(size);
+        let bytes = engine.worker_bytes(size);
+        check_memory_of_threads(format!("engine {engine}"), size, bytes, reserve, threads)
     }
 
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
     pub(crate) fn check_recount(&self, threads: usize) -> Result<(), Error> {
         let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
-        self.fits("plain backtracking".to_owned(), bytes, 1 << 20, threads)
-    }
-
-    /// Checks that every limit on memory lets these threads run. The error names the limit that lets the fewest run.
-    ///
-    /// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks
-    /// count as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
-    fn fits(&self, counter: String, bytes: u64, reserve: u64, threads: usize) -> Result<(), Error> {
-        let limits = Memory::limits().into_iter().filter_map(|mut limit| {
-            let mut per_thread = bytes;
-            if limit.counts_reserved {
-                per_thread += reserve + STACK;
-                limit.available += threads as u64 * STACK;
-            }
-            let fitting = limit.usable().checked_div(per_thread)?;
-            (fitting < threads as u64).then_some((fitting, per_thread, limit))
-        });
-        let Some((_, per_thread, limit)) = limits.min_by_key(|(fitting, ..)| *fitting) else {
-            return Ok(());
-        };
-        let (n, usable) = (self.size.get(), limit.usable());
-        Err(Error::LacksMemory { counter, n, threads, per_thread, usable, limit: limit.limit })
+        check_memory_of_threads("plain backtracking".to_owned(), self.size, bytes, 1 << 20, threads)
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
@@ -225,6 +208,55 @@ impl Plan {
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
+}
+
+/// The smallest allocation that is checked before it is made. To ask for all limits takes longer than a small count.
+const MIN_CHECKED: u64 = 1 << 20;
+
+/// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
+pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Result<(), Error> {
+    if bytes < MIN_CHECKED {
+        return Ok(());
+    }
+    let least = Memory::limits().into_iter().min_by_key(Memory::usable);
+    match least {
+        Some(limit) if limit.usable() < bytes => Err(Error::LacksMemory {
+            what: what.to_owned(),
+            n: size.get(),
+            threads: None,
+            bytes,
+            usable: limit.usable(),
+            limit: limit.limit,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that every limit on memory lets these threads run. The error names the limit that lets the fewest run.
+///
+/// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks count
+/// as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
+fn check_memory_of_threads(
+    what: String,
+    size: BoardSize,
+    bytes: u64,
+    reserve: u64,
+    threads: usize,
+) -> Result<(), Error> {
+    let limits = Memory::limits().into_iter().filter_map(|mut limit| {
+        let mut per_thread = bytes;
+        if limit.counts_reserved {
+            per_thread += reserve + STACK;
+            limit.available += threads as u64 * STACK;
+        }
+        let fitting = limit.usable().checked_div(per_thread)?;
+        (fitting < threads as u64).then_some((fitting, per_thread, limit))
+    });
+    let Some((_, bytes, limit)) = limits.min_by_key(|(fitting, ..)| *fitting) else {
+        return Ok(());
+    };
+    let (n, usable, threads) = (size.get(), limit.usable(), Some(threads));
+    Err(Error::LacksMemory { what, n, threads, bytes, usable, limit: limit.limit })
 }
 
 /// Returns sets of columns for the white queens, chosen so that their weights show how the unit counts ties.

@@ -22,25 +22,30 @@
 //!
 //! docs/JOURNAL.md in the repository describes the format for other programs, and what it guarantees.
 //!
-//! A [`JournalFile`] is a journal that was read: its plan, the processes that wrote it, and its units. A [`Record`] is
-//! what several such files hold together: the finished units, the sum of their solutions, the processes that counted
-//! them, and what was left out. A record has no counts, because a plan may have a hundred million units.
-//! [`Record::counts`] reads the counts of chosen units.
+//! A line that is not as it was written is left out, and its units count as missing. All other lines are used.
+//!
+//! A [`Record`] is what several journals hold together: the count of each finished unit, the processes that counted
+//! them, and what was left out. Each file is read once, all files in parallel. No scheduler promises that a task runs
+//! exactly once, so two processes may have counted one unit. Its count depends only on the plan, so equal counts count
+//! once. A unit with two different counts is left out, with an error that names both lines.
+//!
+//! **Memory:** eight bytes for each unit of the plan, 80 MB at n = 28. A page of memory in which no unit is finished
+//! takes none.
 //!
 //! ```
 //! use nqueens::record::{Record, journals_in};
 //! use nqueens::{BoardSize, Count, Shard};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let count = Count::new(BoardSize::new(10)?);
-//! count.run_shard(Shard::new(0, 2)?, folder.path())?;
+//! let count = Count::new(BoardSize::new(10)?).journal(folder.path());
+//! count.clone().shard(Shard::new(0, 2)?).run()?;
 //!
 //! let journals = journals_in(&[folder.path().to_owned()])?;
 //! let record = Record::read(&journals)?.expect("a shard is finished");
 //! assert_eq!(record.total(), None);
 //! assert_eq!(record.missing_shards(2)?, [1]);
 //!
-//! count.run_shard(Shard::new(1, 2)?, folder.path())?;
+//! count.shard(Shard::new(1, 2)?).run()?;
 //! let journals = journals_in(&[folder.path().to_owned()])?;
 //! let record = Record::read(&journals)?.expect("both shards are finished");
 //! assert_eq!(record.total(), Some(724));
@@ -51,23 +56,337 @@ mod disk;
 mod first_line;
 mod folder;
 mod line;
-mod lock;
+mod place;
 mod reader;
-mod save;
-mod second;
-mod shards;
-mod union;
-mod units;
+mod runs;
+mod twice;
 mod writer;
 
-pub use crate::error::{IoError, JournalError};
-pub(crate) use folder::read_shard;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::board::known::{Published, known};
+use crate::done::{Sum, UnitsDone};
+use crate::error::Error;
+pub use crate::error::{IoError, JournalError, RecordedCount};
+use crate::plan::{Plan, check_memory_once};
+use first_line::FirstLine;
+pub(crate) use first_line::Wanted;
 pub use folder::{journals_in, split_by_plan};
-pub use line::Run;
-pub(crate) use lock::Lock;
+pub(crate) use place::Place;
+use reader::DoneLine;
 pub use reader::JournalFile;
-pub use second::{Comparison, compare};
-pub use shards::{ShardUnits, WorkLeft};
-pub use union::{Record, Witness};
-pub use units::UnitSet;
+pub use runs::{Run, ShardUnits, WorkLeft};
+pub use twice::{Comparison, compare};
 pub(crate) use writer::Journal;
+
+/// The largest number of units with two different counts that are named one by one.
+const MAX_NAMED: usize = 100;
+
+/// The finished units of one plan that journals hold together.
+///
+/// ```
+/// use nqueens::record::Record;
+/// use nqueens::{BoardSize, Count};
+///
+/// let folder = tempfile::tempdir()?;
+/// let journal = folder.path().join("q8.journal");
+/// Count::new(BoardSize::new(8)?).journal(&journal).run()?;
+///
+/// let record = Record::read(&[journal])?.expect("the journal has begun");
+/// assert_eq!(record.total(), Some(92));
+/// assert_eq!(record.finished().count(), record.plan().units());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Record {
+    counts: Counts,
+    files: Vec<JournalFile>,
+    /// The reasons why lines, journals, and units with two different counts were left out.
+    pub left_out: Vec<Error>,
+    /// The number of shards, if it is equal for all processes. It is 1 for whole counts.
+    pub shards: Option<usize>,
+}
+
+impl Record {
+    /// Reads journals of one plan, in parallel. Returns `None` if none of them has begun.
+    ///
+    /// Damaged lines, unreadable journals, and units with two different counts are [left out](Self::left_out): their
+    /// units count as missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PlansDiffer`] if the journals belong to different plans, or to different counts of one plan.
+    /// [`Error::Journal`] if no journal names a plan and one of them cannot be read. [`Error::LacksMemory`] if the
+    /// counts of all units do not fit into memory.
+    pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
+        match first_plan(paths)? {
+            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads journals of this plan, which one of them names.
+    fn read_of_plan(plan: Plan, named_by: &Path, paths: &[PathBuf]) -> Result<Self, Error> {
+        let counts = Mutex::new(Counts::new(Arc::new(plan))?);
+        let plan = Arc::clone(&lock(&counts).plan);
+        let put = |line: DoneLine<'_>| lock(&counts).put(line.done);
+        let read = |path: &PathBuf| JournalFile::read(path, &plan, put);
+        let journals: Vec<_> = paths.par_iter().map(read).collect();
+        let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Self::new(counts, named_by, journals)
+    }
+
+    /// Makes the record of journals that were read into `counts`.
+    fn new(
+        counts: Counts,
+        named_by: &Path,
+        journals: Vec<Result<Option<JournalFile>, Error>>,
+    ) -> Result<Self, Error> {
+        let (mut files, mut left_out) = (Vec::new(), Vec::new());
+        for journal in journals {
+            match journal {
+                Ok(None) => {}
+                Ok(Some(mut file)) => {
+                    left_out.append(&mut file.left_out);
+                    files.push(file);
+                }
+                Err(error @ Error::Journal { .. }) => left_out.push(error),
+                Err(Error::PlansDiffer { files: [_, other], plans }) => {
+                    return Err(Error::PlansDiffer { files: [named_by.to_owned(), other], plans });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let shards = runs::agreed_shards(&files);
+        let mut record = Self { counts, files, left_out, shards };
+        let disputed = record.counts.leave_out_disputed();
+        let named: Vec<usize> = disputed.into_iter().take(MAX_NAMED).collect();
+        for lines in record.find(&named).chunk_by(|one, next| one.unit == next.unit) {
+            // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
+            // no longer disputed.
+            let (first, last) = (&lines[0], &lines[lines.len() - 1]);
+            if first.count != last.count {
+                let lines = Box::new([first.clone(), last.clone()]);
+                record.left_out.push(Error::CountsDiffer { lines });
+            }
+        }
+        Ok(record)
+    }
+
+    /// Returns the plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.counts.plan
+    }
+
+    /// Returns the count of a unit, not yet multiplied by its weight, or `None` if the unit is not finished.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has no unit with this number.
+    pub fn count(&self, unit: usize) -> Option<u64> {
+        self.counts.get(unit)
+    }
+
+    /// Returns the finished units in increasing order.
+    pub fn finished(&self) -> impl Iterator<Item = usize> {
+        (0..self.plan().units()).filter(|unit| self.count(*unit).is_some())
+    }
+
+    /// Returns the number of finished units and of the solutions in them.
+    pub fn sum(&self) -> Sum {
+        self.counts.sum
+    }
+
+    /// Returns the number of counts beyond the first one of each unit.
+    pub fn repeated(&self) -> usize {
+        self.counts.repeated
+    }
+
+    /// Returns the number of solutions of the board if all units are finished.
+    pub fn total(&self) -> Option<u128> {
+        let done = self.sum();
+        (done.units == self.plan().units()).then_some(done.solutions)
+    }
+
+    /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
+    pub fn published(&self) -> Published {
+        let published = known(self.plan().size()).total;
+        self.total().map_or(Published::Unknown, |total| Published::compare(total, published))
+    }
+
+    /// Returns the journals, in the order in which they were named.
+    pub fn files(&self) -> &[JournalFile] {
+        &self.files
+    }
+
+    /// Returns the record if nothing is left out.
+    ///
+    /// # Errors
+    ///
+    /// The first of the reasons in [`Record::left_out`].
+    pub fn undamaged(self) -> Result<Self, Error> {
+        self.left_out.first().cloned().map_or(Ok(self), Err)
+    }
+
+    /// Returns the number of finished units in these ranges, and of the solutions in them.
+    pub(crate) fn sum_in(&self, ranges: &[Range<usize>]) -> Sum {
+        let mut sum = Sum::default();
+        for unit in ranges.iter().cloned().flatten() {
+            if let Some(count) = self.count(unit) {
+                sum.units += 1;
+                sum.solutions += self.plan().solutions(unit, &[count]);
+            }
+        }
+        sum
+    }
+
+    /// Returns the units of these ranges that are not finished, as ranges in the order of the given ones.
+    pub(crate) fn missing_in(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+        let mut missing: Vec<Range<usize>> = Vec::new();
+        for unit in ranges.iter().cloned().flatten().filter(|unit| self.count(*unit).is_none()) {
+            match missing.last_mut() {
+                Some(last) if last.end == unit => last.end = unit + 1,
+                _ => missing.push(unit..unit + 1),
+            }
+        }
+        missing
+    }
+
+    /// Looks up which lines of the journals hold some units. Returns the lines of each unit in the order of their
+    /// counts, the units in increasing order.
+    ///
+    /// The journals are read again for this. A journal that was changed or removed meanwhile may lack lines, or may
+    /// have lines with other counts.
+    pub fn find(&self, units: &[usize]) -> Vec<RecordedCount> {
+        let units: BTreeSet<usize> = units.iter().copied().collect();
+        if units.is_empty() {
+            return Vec::new();
+        }
+        let in_file = |file: &JournalFile| {
+            let mut found = Vec::new();
+            let take = |line: DoneLine<'_>| {
+                let DoneLine { number, run, done } = line;
+                for unit in units.range(done.units.clone()) {
+                    found.push(RecordedCount {
+                        unit: *unit,
+                        count: done.counts[unit - done.units.start],
+                        path: file.path.clone(),
+                        line: number,
+                        machine: run.machine.clone(),
+                    });
+                }
+            };
+            // A journal that can no longer be read has no lines.
+            let _ = JournalFile::read(&file.path, self.plan(), take);
+            found
+        };
+        let mut found: Vec<RecordedCount> = self.files.par_iter().flat_map_iter(in_file).collect();
+        found.sort_unstable();
+        found
+    }
+}
+
+/// Finds the first of these journals whose first line names a plan. Returns `None` if none of the journals has begun.
+///
+/// # Errors
+///
+/// If no journal names a plan, the first error of the reading.
+fn first_plan(paths: &[PathBuf]) -> Result<Option<(&Path, Plan)>, Error> {
+    let mut failure = Ok(None);
+    for path in paths {
+        let plan = FirstLine::read_at(path).and_then(|first| match first {
+            Some(first) => first.make_plan(path).map(Some),
+            None => Ok(None),
+        });
+        match plan {
+            Ok(Some(plan)) => return Ok(Some((path, plan))),
+            Err(error @ Error::LacksMemory { .. }) => return Err(error),
+            Err(error) if failure.is_ok() => failure = Err(error),
+            _ => {}
+        }
+    }
+    failure
+}
+
+fn lock(counts: &Mutex<Counts>) -> std::sync::MutexGuard<'_, Counts> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The counts of the finished units of a plan.
+struct Counts {
+    plan: Arc<Plan>,
+    /// For each unit its count + 1, or 0 if it is not finished. The operating system hands out zeros, so pages in which
+    /// no unit is finished take no memory.
+    counts: Vec<u64>,
+    sum: Sum,
+    /// The number of counts beyond the first one of each unit.
+    repeated: usize,
+    /// The units with two different counts. While journals are read, they keep their first count.
+    disputed: BTreeSet<usize>,
+}
+
+impl Counts {
+    fn new(plan: Arc<Plan>) -> Result<Self, Error> {
+        let bytes = plan.units() as u64 * size_of::<u64>() as u64;
+        check_memory_once("the record of all units", plan.size(), bytes)?;
+        let counts = vec![0; plan.units()];
+        Ok(Self { plan, counts, sum: Sum::default(), repeated: 0, disputed: BTreeSet::new() })
+    }
+
+    fn get(&self, unit: usize) -> Option<u64> {
+        self.counts[unit].checked_sub(1)
+    }
+
+    /// Puts the counts of a line in their places. A line holds no count of `u64::MAX`, and no unit beyond the plan.
+    fn put(&mut self, done: &UnitsDone) {
+        let places = &mut self.counts[done.units.clone()];
+        // Almost all lines hold only new units, and then the sum of the line, which was checked, is that of its units.
+        if places.iter().all(|place| *place == 0) {
+            for (place, count) in places.iter_mut().zip(&done.counts) {
+                *place = count + 1;
+            }
+            self.sum = self.sum + done.sum();
+            return;
+        }
+        for (unit, count) in done.units.clone().zip(&done.counts) {
+            match self.get(unit) {
+                None => {
+                    self.counts[unit] = count + 1;
+                    let solutions = self.plan.solutions(unit, &[*count]);
+                    self.sum = self.sum + Sum { units: 1, solutions };
+                }
+                Some(held) => {
+                    self.repeated += 1;
+                    if held != *count {
+                        self.disputed.insert(unit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Leaves out the units with two different counts: they count as not finished. Returns these units.
+    fn leave_out_disputed(&mut self) -> BTreeSet<usize> {
+        for unit in &self.disputed {
+            let count = self.counts[*unit] - 1;
+            self.counts[*unit] = 0;
+            self.sum.units -= 1;
+            self.sum.solutions -= self.plan.solutions(*unit, &[count]);
+        }
+        std::mem::take(&mut self.disputed)
+    }
+}
+
+impl fmt::Debug for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, sum, repeated, .. } = self;
+        write!(f, "Counts({plan}, {sum:?}, {repeated} repeated)")
+    }
+}

@@ -18,10 +18,10 @@
 //! Count::new(BoardSize::new(10)?).journal(&journal).run()?;
 //!
 //! let record = Record::read(&[journal])?.expect("all units are finished");
-//! let counts = record.counts(&choose_units(record.finished(), 5, 1))?;
-//! let verdict = verify(record.plan(), &counts, &|| (), &Cancel::new())?;
+//! let units = choose_units(&record, 5, 1);
+//! let verdict = verify(&record, &units, &|| (), &Cancel::new())?;
 //! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
-//! println!("at most {:.0} % can be wrong", 100.0 * verdict.undetected_part(record.finished().len()));
+//! println!("at most {:.0} % can be wrong", 100.0 * verdict.undetected_part(record.sum().units));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -29,8 +29,7 @@ use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::plan::Plan;
-use crate::record::UnitSet;
+use crate::record::Record;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,17 +52,19 @@ pub struct Difference {
     pub recounted: u64,
 }
 
-/// Chooses this number of finished units at random, each at most once. If there are fewer, chooses all. With equal
-/// finished units, equal seeds choose equal units.
-pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
+/// Chooses this number of finished units at random, each at most once, and returns them in increasing order. If there
+/// are fewer, chooses all. With equal finished units, equal seeds choose equal units.
+pub fn choose_units(record: &Record, units: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed);
-    random.choose_multiple(finished.iter(), units.min(finished.len())).into_iter().collect()
+    let units = units.min(record.sum().units);
+    let mut chosen = random.choose_multiple(record.finished(), units);
+    chosen.sort_unstable();
+    chosen
 }
 
-/// Counts units again on the current rayon pool, and compares the counts with the recorded ones.
+/// Counts finished units of a record again on the current rayon pool, and compares the counts with the recorded ones.
 ///
-/// `counts` holds units with their recorded counts, as [`Record::counts`](crate::record::Record::counts) returns
-/// them. The counting threads call `recounted` after each unit.
+/// The counting threads call `recounted` after each unit.
 ///
 /// # Errors
 ///
@@ -72,25 +73,30 @@ pub fn choose_units(finished: &UnitSet, units: usize, seed: u64) -> UnitSet {
 ///
 /// # Panics
 ///
-/// If the plan lacks one of the units.
+/// If one of the units is not finished.
 pub fn verify(
-    plan: &Plan,
-    counts: &[(usize, u64)],
+    record: &Record,
+    units: &[usize],
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    plan.check_recount(rayon::current_num_threads().min(counts.len()))?;
-    let recount = |&(unit, recorded)| match plan.recount(unit, cancel) {
-        Ok(count) => {
-            recounted();
-            Some(Ok(Difference { unit, recorded, recounted: count }))
+    let plan = record.plan();
+    plan.check_recount(rayon::current_num_threads().min(units.len()))?;
+    let recount = |unit: &usize| {
+        let unit = *unit;
+        let recorded = record.count(unit).expect("a finished unit");
+        match plan.recount(unit, cancel) {
+            Ok(count) => {
+                recounted();
+                Some(Ok(Difference { unit, recorded, recounted: count }))
+            }
+            // The cancelled unit has no count.
+            Err(error) if error.is_cancelled() => None,
+            Err(error) => Some(Err(error)),
         }
-        // The cancelled unit has no count.
-        Err(error) if error.is_cancelled() => None,
-        Err(error) => Some(Err(error)),
     };
-    let units = counts.par_iter().with_max_len(1).filter_map(recount);
-    let mut differences = units.collect::<Result<Vec<_>, _>>()?;
+    let counted = units.par_iter().with_max_len(1).filter_map(recount);
+    let mut differences = counted.collect::<Result<Vec<_>, _>>()?;
     let recounted = differences.len();
     differences.retain(|unit| unit.recorded != unit.recounted);
     Ok(Verdict { recounted, differences })

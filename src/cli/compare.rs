@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
     engines: Vec<OrElse<Engine>>,
 
     /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
-    /// the usable cores, at most SLURM_CPUS_PER_TASK]
+    /// the usable cores]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = numbers_of_threads)]
     threads: Vec<Vec<usize>>,

@@ -1,59 +1,55 @@
 //! `nqueens count N`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Engine, FixedQueens, Outcome, Published, Square};
+use nqueens::{BoardSize, Engine, Outcome, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EXPERTS, EngineArgs, MachineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::report::{Format, Report};
-use crate::cli::session::{Session, check_journal};
-use crate::cli::stderr::{escaped, print_differs};
+use crate::cli::session::Session;
+use crate::cli::stderr::{escaped, message, print_differs};
 use crate::cli::values::{path_in_folder, up_to};
 
-/// Count the solutions of one board
+/// Count the solutions of one board, or of a part of it
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total, and with --fundamental the fundamental number")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number: the total and with --fundamental the fundamental number, or with --shard the solutions in the shard")))]
 #[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts")))]
 #[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use")))]
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores
-  nqueens count 22 --journal q22.journal   the same command resumes it")]
+  nqueens count 22 --journal q22.journal   the same command resumes it
+  nqueens count 24 --shard 3/40 --journal q24/  one of 40 parts, for a cluster")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Record finished units in FILE; the same command resumes a count that was stopped or killed
-    #[arg(long, short, value_name = "FILE", value_parser = path_in_folder())]
+    /// Record finished units at PATH; the same command resumes a count that was stopped or killed. PATH is a file
+    /// that ends in .journal, or a folder (with a slash behind it, or it exists): there each process makes a journal
+    /// of its own, and skips what the others hold
+    #[arg(long, short, value_name = "PATH", value_parser = path_in_folder())]
     journal: Option<PathBuf>,
+
+    /// Count only shard I of K, from 0 to K-1; 'nqueens merge' adds the shards up
+    #[arg(long, value_name = "I/K", allow_hyphen_values = true, requires = "journal")]
+    shard: Option<Shard>,
 
     #[command(flatten)]
     format: Format,
 
     /// Also count the solutions up to rotation and reflection, by the size of their classes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     fundamental: bool,
 
-    /// Run the second, independent count, on mirrored units
+    /// Run the second count, on mirrored units
     #[arg(long)]
     second: bool,
-
-    /// Fix queens on these squares, with engine subtrees: squares as in chess (a1,d5; a1 is at the bottom left) or as
-    /// row:column
-    #[arg(
-        long,
-        value_name = "SQUARES",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        conflicts_with_all = ["fundamental", "journal"]
-    )]
-    place: Vec<Square>,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -69,9 +65,10 @@ pub(crate) struct CountArgs {
 
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let queens = FixedQueens::new(self.n, &self.place)?;
         let session = Session::counting(&self.engine, &self.machine)?;
-        let mut count = self.engine.count(self.n).which_count(which_count(self.second));
+        let which = which_count(self.second);
+        let shard = self.shard.unwrap_or(Shard::WHOLE);
+        let mut count = self.engine.count(self.n).which_count(which).shard(shard);
         if let Some(rows) = self.split_rows {
             if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {
                 let other = format!(
@@ -81,11 +78,7 @@ impl CountArgs {
             }
             count = count.split_rows(rows);
         }
-        if queens.is_empty() {
-            session.announce(self.n, &self.engine);
-        } else {
-            count = count.with_queens(queens);
-        }
+        session.announce(self.n, &self.engine);
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
@@ -94,43 +87,87 @@ impl CountArgs {
             Some(_) => "the same command resumes the count",
             None => "nothing was kept, because there is no --journal",
         };
-        let outcome =
-            outcome.map_err(|failure| failure.if_stopped(|text| format!("{text}; {kept}")))?;
+        let part = self.shard.map_or(String::new(), |shard| format!("shard {shard}: "));
+        let outcome = outcome
+            .map_err(|failure| failure.if_stopped(|text| format!("{part}{text}; {kept}")))?;
         let classes = self.fundamental.then(|| session.classes(&outcome)).transpose()?;
-        let mut report = report(&outcome, classes, &self.place);
-        match &self.journal {
-            Some(path) => report_journal(&mut report, path, &outcome),
-            None => _ = report.field("journal", Value::Null),
-        }
-        report.which_count(which_count(self.second));
+        let mut report = report(&outcome, classes);
+        self.report_journal(&mut report, &outcome);
+        report.which_count(which);
         Ok(judge(&outcome).answer(self.format, report))
+    }
+
+    /// Adds what all runs of the journals took together, as they were read back from the disk: wall time without the
+    /// pauses between runs, and the CPU time that all threads spent on units. In a folder these are the runs of this
+    /// process, or of all processes if nothing was left to count.
+    fn report_journal(&self, report: &mut Report, outcome: &Outcome) {
+        let Some(place) = &self.journal else {
+            report.field("journal", Value::Null);
+            return;
+        };
+        let Outcome { runs, units_before, .. } = outcome;
+        let wall = sum(runs.iter().map(|run| run.elapsed));
+        let cpu = sum(runs.iter().map(|run| run.cpu_time));
+        let file = escaped(outcome.journal.as_ref().unwrap_or(place).display());
+        let before = many(*units_before, "unit");
+        report.row("journal", format_args!("{file}: {before} done before"));
+        let journal = json!({
+            "file": file,
+            "units_before": units_before,
+            "seconds": json_seconds(wall),
+            "cpu_seconds": json_seconds(cpu),
+        });
+        report.field("journal", journal);
     }
 }
 
 /// Prints what is wrong with a count, and returns the exit code.
 fn judge(outcome: &Outcome) -> Exit {
-    let Outcome { size, total, .. } = outcome;
-    let exit = check_journal(format_args!("Q({size}) = {total}"), outcome);
-    let Published::Differs { expected } = outcome.published else { return exit };
-    print_differs(format_args!("Q({size}) = {total}"), expected);
-    Exit::Failed
+    let Outcome { size, shard, total, .. } = outcome;
+    let name = match *shard {
+        Shard::WHOLE => format!("Q({size}) = {total}"),
+        _ => format!("shard {shard} of n = {size}"),
+    };
+    let mut exit = Exit::Done;
+    if let Some(fault) = &outcome.journal_fault {
+        let fault = Failure::from(fault.clone());
+        message!("{name} is counted, but its journal is not complete: {fault}");
+        exit = Exit::Failed;
+    }
+    if let Published::Differs { expected } = outcome.published {
+        print_differs(name, expected);
+        exit = Exit::Failed;
+    }
+    exit
 }
 
-fn report(outcome: &Outcome, classes: Option<Classes>, place: &[Square]) -> Report {
+fn report(outcome: &Outcome, classes: Option<Classes>) -> Report {
+    let Outcome { shard, total: solutions, .. } = outcome;
+    let is_whole = *shard == Shard::WHOLE;
     let mut report = Report::default();
     report.entry("n", outcome.size.get());
-    if !place.is_empty() {
-        let squares: Vec<String> = place.iter().map(Square::to_string).collect();
-        report.row("place", squares.join(", ")).field("place", squares);
+    if is_whole {
+        report.field("shard", Value::Null);
+    } else {
+        let (index, last) = (shard.index(), shard.shards() - 1);
+        let units = many(outcome.units, "unit");
+        report
+            .row("part", format_args!("shard {index} of 0-{last}: {units}"))
+            .field("shard", shard.to_string())
+            .row("solutions", format_args!("{solutions} in this shard"))
+            .bare(solutions);
     }
     let fundamental = classes.as_ref().map(Classes::fundamental);
-    report.number("total", Some(outcome.total)).number("fundamental", fundamental);
+    report
+        .number("total", is_whole.then_some(*solutions))
+        .field("solutions", solutions.to_string())
+        .number("fundamental", fundamental);
     report_classes(&mut report, classes);
-    // Completions are published nowhere.
-    if place.is_empty() {
-        report.entry("published", outcome.published.to_string());
+    if is_whole {
+        report.row("published", outcome.published);
     }
     report
+        .field("published", outcome.published.to_string())
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .field("units", outcome.units)
         .seconds(outcome.elapsed);
@@ -148,21 +185,4 @@ fn report_classes(report: &mut Report, classes: Option<Classes>) {
         json!({ "8": of_eight, "4": of_four, "2": of_two, "1": of_one })
     });
     report.field("classes", fields);
-}
-
-/// Adds what all runs of a journal took together, as it was read back from the disk: wall time without the pauses
-/// between runs, and the CPU time that all threads spent on units.
-fn report_journal(report: &mut Report, path: &Path, outcome: &Outcome) {
-    let Outcome { runs, units_before, .. } = outcome;
-    let wall = sum(runs.iter().map(|run| run.elapsed));
-    let cpu = sum(runs.iter().map(|run| run.cpu_time));
-    let (file, before) = (escaped(path.display()), many(*units_before, "unit"));
-    report.row("journal", format_args!("{file}: {before} done before"));
-    let journal = json!({
-        "file": file,
-        "units_before": units_before,
-        "seconds": json_seconds(wall),
-        "cpu_seconds": json_seconds(cpu),
-    });
-    report.field("journal", journal);
 }

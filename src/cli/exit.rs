@@ -10,6 +10,7 @@ use std::path::Path;
 use nqueens::Error;
 use nqueens::record::JournalError;
 
+use super::bad_lines::{lines_of, take_out};
 use super::report::{Format, Report};
 use super::stderr::{message, quoted};
 
@@ -137,29 +138,39 @@ fn way_out(error: &Error) -> (Exit, String) {
         E::ThreadsNotStarted { .. } => {
             (NotNow, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
-        E::QueensGiven => (Usage, ": leave out --place or these options"),
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
         E::UnitOverflow { .. } => {
             (Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
         E::Stopped { .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { counter, per_thread, usable, .. } => {
-            let fits = match usable / per_thread {
-                0 => String::new(),
-                threads => format!("it fits with --threads {threads}; "),
+        E::LacksMemory { what, threads, bytes, usable, .. } => {
+            let fits = match usable / bytes {
+                fitting @ 1.. if threads.is_some() => format!("it fits with --threads {fitting}; "),
+                _ => String::new(),
             };
-            let is_colours = counter == "engine colours";
+            let is_colours = what == "engine colours";
             let slower = if is_colours { ", or, much slower, with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
             return (NotNow, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
-        E::PlansDiffer { .. } => (Usage, ": name the files or folders of one of them"),
-        E::CountsDiffer { unit, .. } => {
-            let verify = "a machine is faulty; 'nqueens verify' shows which count is wrong";
-            let merge = format!("'nqueens merge FILE --into NEW --without {unit}'");
-            return (Failed, format!(": {verify}, and {merge} leaves its unit out"));
+        E::PlansDiffer { .. } => (
+            Usage,
+            ": name the files or folders of one of them, or for a count its --engine and --split-rows",
+        ),
+        E::CountsDiffer { lines } => {
+            let [one, other] = lines.each_ref().map(|line| take_out(&lines_of([line])).concat());
+            let mut files = lines.each_ref().map(|line| quoted(&line.path)).to_vec();
+            files.dedup();
+            let files = files.join(" ");
+            let verify = format!(
+                "a machine made an error; 'nqueens verify {files}' shows which count is wrong"
+            );
+            return (
+                Failed,
+                format!(": {verify}; to take one of the lines out: {one}, or {other}"),
+            );
         }
     };
     (exit, text.to_owned())
@@ -174,9 +185,10 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     use io::ErrorKind as K;
     let (exit, text) = match error {
         // Nothing would keep a second process away.
-        J::Io { action: "lock", .. } => {
-            (Usage, ": name a file on a file system with locks, or use 'nqueens shard'")
-        }
+        J::Io { action: "lock", .. } => (
+            Usage,
+            ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere",
+        ),
         J::Io { source, .. } | J::NotSynced { source, .. } if is_full(source.kind) => {
             (Failed, ": make room (bytes or inodes), then run the same command again")
         }
@@ -192,23 +204,23 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             _ if *action == "open" => (Failed, ""),
             _ => (Failed, CHECK_DISK),
         },
-        J::NotAFile | J::Exists | J::OtherCount { .. } => (Usage, ": name another file"),
+        J::NotAFile | J::OtherCount { .. } => (Usage, ": name another file"),
         J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),
         J::InUse => (NotNow, ": wait for it, or name another file"),
-        J::NotAJournal | J::Damaged { .. } => {
-            let exit = if *error == J::NotAJournal { Usage } else { Failed };
-            // The first line names the count. Without it, another journal has to.
-            let (other, condition) = match error {
-                J::Damaged { line: 2.., .. } => ("", ""),
-                _ => (" OTHER", ", if OTHER is another journal of the count"),
+        J::NotAJournal | J::NoPlan { .. } => {
+            let (exit, condition) = match error {
+                J::NotAJournal => (Usage, "if it is a damaged one, "),
+                _ => (Failed, ""),
             };
-            let merge = format!("'nqueens merge {}{other} --into NEW'", quoted(path));
-            let old = "then move the old file away";
-            return (exit, format!(": {merge} keeps its good lines{condition}; {old}"));
+            let command = format!("head -n 1 OTHER.journal | cat - {} > NEW.journal", quoted(path));
+            let text = "this makes a good journal with line 1 of another one of this count";
+            return (exit, format!("; {condition}{text}: {command}"));
         }
+        // A damaged line alone ends no command.
+        J::Damaged { .. } => (Failed, ""),
         J::UnknownFormat { .. } | J::OtherPlan { .. } => {
             (Failed, ": finish it with the build that began it, or count with another file")
         }
@@ -248,9 +260,10 @@ mod tests {
     #[test]
     fn a_lack_of_memory_names_what_fits() {
         let text = |threads, usable| {
-            let (counter, limit) = ("engine colours".to_owned(), "ulimit -v".to_owned());
-            let per_thread = 768 << 20;
-            let error = Error::LacksMemory { counter, n: 24, threads, per_thread, usable, limit };
+            let (what, limit) = ("engine colours".to_owned(), "ulimit -v".to_owned());
+            let bytes = 768 << 20;
+            let threads = Some(threads);
+            let error = Error::LacksMemory { what, n: 24, threads, bytes, usable, limit };
             way_out(&error).1
         };
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \

@@ -8,6 +8,7 @@ use nqueens::record::{JournalError as J, Record, journals_in, split_by_plan};
 use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
+use crate::cli::bad_lines::{damaged_lines, disputed_lines, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{grouped, json_seconds, many};
 use crate::cli::report::{Format, Report};
@@ -33,15 +34,25 @@ pub(crate) struct JournalsArgs {
 impl JournalsArgs {
     /// Reads the journals of one count together: of the first, unless only the second is there or asked for.
     pub(crate) fn read(&self, format: Format) -> Result<Record, Failure> {
+        self.read_and_warn(format, warn_of_damage)
+    }
+
+    /// Reads the journals as [`read`](Self::read) does, and warns of what is left out, but prints no commands: the
+    /// caller finds more bad lines.
+    pub(crate) fn read_to_verify(&self, format: Format) -> Result<Record, Failure> {
+        self.read_and_warn(format, warn_of_left_out)
+    }
+
+    fn read_and_warn(&self, format: Format, warn: fn(&[Error])) -> Result<Record, Failure> {
         let [first, second] = self.files()?;
         if self.second || first.is_empty() {
-            return self.read_files(&second, format);
+            return self.read_files(&second, format, warn);
         }
         if !second.is_empty() {
             let journals = many(second.len(), "journal");
             message!("left out {journals} of the second count: --second reads them instead");
         }
-        self.read_files(&first, format)
+        self.read_files(&first, format, warn)
     }
 
     /// Reads the journals of the first count, and of the second one.
@@ -50,25 +61,17 @@ impl JournalsArgs {
         if let Some(missing) = files.iter().position(Vec::is_empty) {
             return Err(self.no_unit(missing == 1, format));
         }
-        let [first, second] = files.map(|files| self.read_files(&files, format));
+        let [first, second] = files.map(|files| self.read_files(&files, format, warn_of_damage));
         Ok([first?, second?])
     }
 
-    /// Reads the journals of each count of each plan. Folders within the named ones are read
-    /// as well, unless their names begin with a dot. Warns of counts that cannot be read if there are others.
+    /// Reads the journals of each count of each plan. Warns of counts that cannot be read if there are others.
     pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Record>, Exit), Failure> {
-        let folders = self.paths.iter().filter_map(|path| path.read_dir().ok());
-        let inner = folders.flatten().flatten();
-        let inner = inner.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
-        let inner = inner.map(|entry| entry.path());
-        // Folders that this user may not read are others' business.
-        let mut inner: Vec<PathBuf> = inner.filter(|path| path.read_dir().is_ok()).collect();
-        inner.sort_unstable();
         let (mut records, mut failures) = (Vec::new(), Vec::new());
-        let plans = split_by_plan(journals_in(&[&self.paths[..], &inner].concat())?);
+        let plans = split_by_plan(journals_in(&self.paths)?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files, format) {
+            match self.read_files(&files, format, warn_of_damage) {
                 Ok(record) => records.push(record),
                 Err(failure) => failures.push(failure),
             }
@@ -92,7 +95,7 @@ impl JournalsArgs {
 
     /// Ends a command that found no finished unit. Nothing is complete, which scripts read from the code and from the
     /// JSON object.
-    fn no_unit(&self, second: bool, format: Format) -> Failure {
+    pub(crate) fn no_unit(&self, second: bool, format: Format) -> Failure {
         let missing = self.shards.map(|shards| (0..shards).collect::<Vec<_>>());
         let missing = json!({
             "units": null,
@@ -111,11 +114,14 @@ impl JournalsArgs {
 
     /// Returns how much is not finished, and what to do about it.
     pub(crate) fn describe_missing(&self, record: &Record) -> String {
-        let units = record.plan().units() - record.tally().units;
+        let units = record.plan().units() - record.sum().units;
         let all = many(record.plan().units(), "unit");
         let lacks = format!("the journals lack {} of {all}", grouped(units));
         if record.left_out.iter().any(is_unread) {
             return format!("{lacks}, unless the journals that could not be read hold them");
+        }
+        if record.left_out.iter().any(|error| matches!(error, Error::CountsDiffer { .. })) {
+            return format!("{lacks}, and no count goes on while units have two counts");
         }
         let shards = match missing_shards(record) {
             Some((shards @ 2.., missing)) => format!(", all in {}", shards_text(&missing, shards)),
@@ -125,26 +131,65 @@ impl JournalsArgs {
         format!("{lacks}{shards}; 'nqueens status {}' prints the command", paths.join(" "))
     }
 
-    /// Reads journals of one count.
-    fn read_files(&self, files: &[PathBuf], format: Format) -> Result<Record, Failure> {
-        let record = Record::read(files)?;
-        let mut record = record.ok_or_else(|| self.no_unit(self.second, format))?;
+    /// Reads the journals of the first count together, or of the second one if it is asked for. Returns `None` if none
+    /// has begun.
+    pub(crate) fn read_if_begun(&self) -> Result<Option<Record>, Failure> {
+        let [first, second] = self.files()?;
+        let files = if self.second { second } else { first };
+        self.read_record(&files, warn_of_damage)
+    }
+
+    fn read_files(
+        &self,
+        files: &[PathBuf],
+        format: Format,
+        warn: fn(&[Error]),
+    ) -> Result<Record, Failure> {
+        let record = self.read_record(files, warn)?;
+        record.ok_or_else(|| self.no_unit(self.second, format))
+    }
+
+    /// Reads journals of one count, sets the number of shards that the user named, and warns of what is left out.
+    /// Returns `None` if no journal has begun.
+    fn read_record(
+        &self,
+        files: &[PathBuf],
+        warn: fn(&[Error]),
+    ) -> Result<Option<Record>, Failure> {
+        let Some(mut record) = Record::read(files)? else { return Ok(None) };
         record.shards = self.shards.or(record.shards);
-        warn_of_damage(&record.left_out);
+        warn(&record.left_out);
         for file in record.files().iter().filter(|file| file.cut_off > 0) {
             let path = file.path.display();
             message!("warning: the last line of {path} was cut off and is left out");
         }
-        Ok(record)
+        Ok(Some(record))
     }
 }
 
-/// Warns of what is left out because it is damaged or cannot be read, once for each file.
+/// Warns of what is left out because it is damaged or cannot be read, and prints the commands that take bad lines out.
 pub(crate) fn warn_of_damage(left_out: &[Error]) {
-    let of_one =
-        |one: &Error, next: &Error| file_of(one).is_some() && file_of(one) == file_of(next);
-    let firsts = left_out.chunk_by(of_one).map(|errors| Failure::from(errors[0].clone()));
-    let warnings: Vec<_> = firsts.map(|error| format!("warning: left out: {error}")).collect();
+    warn_of_left_out(left_out);
+    let (damaged, disputed) = (damaged_lines(left_out), disputed_lines(left_out));
+    if !disputed.is_empty() {
+        let files: Vec<String> = disputed.keys().map(|path| quoted(path)).collect();
+        let files = files.join(" ");
+        message!("a machine made an error; 'nqueens verify {files}' shows which counts are wrong");
+    }
+    print_commands(damaged, disputed);
+}
+
+/// Warns of what is left out, without commands.
+fn warn_of_left_out(left_out: &[Error]) {
+    let mut warnings = Vec::new();
+    for error in left_out {
+        warnings.push(match error {
+            Error::Journal { error: J::Damaged { .. }, .. } | Error::CountsDiffer { .. } => {
+                format!("warning: left out: {error}")
+            }
+            _ => format!("warning: left out: {}", Failure::from(error.clone())),
+        });
+    }
     print_first(warnings.into_iter());
 }
 
@@ -166,18 +211,20 @@ fn is_unread(error: &Error) -> bool {
     }
 }
 
-/// Prints a total that differs from the published one. Returns the exit code, which is also not 0 if a journal is
-/// damaged, or if one cannot be read that may hold what is missing.
+/// Prints a total that differs from the published one. Returns the exit code of what was read: a unit with two counts is
+/// a failure. So is damage, but only while units are missing: if none is, other lines hold what the damaged ones held.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
-        let (n, total) = (record.plan().size(), record.tally().solutions);
+        let (n, total) = (record.plan().size(), record.sum().solutions);
         print_differs(format_args!("Q({n}) = {total}"), expected);
         return Exit::Failed;
     }
-    match (record.left_out.iter().map(is_unread).min(), record.total()) {
-        (Some(false), _) => Exit::Failed,
-        (Some(true), None) => Exit::NotNow,
-        _ => Exit::Done,
+    if record.left_out.is_empty() || record.total().is_some() {
+        Exit::Done
+    } else if record.left_out.iter().all(is_unread) {
+        Exit::NotNow
+    } else {
+        Exit::Failed
     }
 }
 
@@ -204,7 +251,7 @@ pub(crate) fn report(record: &Record) -> Report {
 
 /// Adds what all reports on journals have beside the plan.
 pub(crate) fn add_facts(report: &mut Report, record: &Record) {
-    let (plan, done, damaged) = (record.plan(), record.tally(), damaged_files(record));
+    let (plan, done, damaged) = (record.plan(), record.sum(), damaged_files(record));
     let missing = json!({
         "units": plan.units() - done.units,
         "shards": record.shards,
@@ -225,7 +272,7 @@ pub(crate) fn add_facts(report: &mut Report, record: &Record) {
         .field("solutions", done.solutions.to_string())
         .field("files", record.files().len())
         .field("damaged", damaged)
-        .field("twice", record.repeated)
+        .field("twice", record.repeated())
         .field("builds", builds.into_iter().collect::<Vec<_>>())
         .field("cpu_seconds", json_seconds(record.cpu_time()))
         .field("missing", missing);

@@ -1,28 +1,19 @@
 //! `nqueens merge FILE|FOLDER...`.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
-use std::path::PathBuf;
+use std::io::Write;
 
 use clap::Args;
-use indicatif::BinaryBytes;
-use nqueens::Published;
-use nqueens::record::{Record, Witness, compare};
+use nqueens::record::{Record, RecordedCount, compare};
+use nqueens::{Error, Published};
 use serde_json::{Value, json};
 
+use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, grouped, many};
-use crate::cli::journals::{self, JournalsArgs, check};
+use crate::cli::journals::{self, JournalsArgs, check, missing_shards, ranges};
 use crate::cli::report::{Format, Report};
-use crate::cli::signals::cancel_on_signals;
-use crate::cli::stderr::{escaped, message, print_first};
-use crate::cli::values::{path_in_folder, range};
-
-/// Parses units as they are written on the command line: `17`, `40-43` or `40..=43`.
-fn parse_units(text: &str) -> Result<Range<usize>, String> {
-    let units = range(text, |number| number.parse::<usize>().map_err(|error| error.to_string()))?;
-    Ok(*units.start()..units.end().saturating_add(1))
-}
+use crate::cli::stderr::{message, print_first};
 
 /// Add up the journals of a count, and print the total if no unit is missing
 #[derive(Debug, Args)]
@@ -30,8 +21,8 @@ fn parse_units(text: &str) -> Result<Range<usize>, String> {
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
-  nqueens merge q24 --into q24.journal     also packs them into one journal
-  nqueens merge old.journal --into new.journal    the good lines of old.journal")]
+  nqueens merge q24 --missing              the shards to run again: 3,7-9
+  nqueens merge --twice q24                compares the two counts in the folder")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     format: Format,
@@ -39,17 +30,12 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// Pack all finished units into a new journal, also for unfinished counts; journals that are not in
-    /// use can then be deleted
-    #[arg(long, value_name = "NEW", value_parser = path_in_folder())]
-    into: Option<PathBuf>,
-
-    /// Leave these units out of NEW: numbers and ranges, for example 17,40-43
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = parse_units, requires = "into")]
-    without: Vec<Range<usize>>,
+    /// Print only the shards that are not complete, as job arrays take them: 3,7-9
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    missing: bool,
 
     /// Compare the first and the second count unit by unit, and print the total if all units agree
-    #[arg(long, conflicts_with_all = ["second", "into"])]
+    #[arg(long, conflicts_with_all = ["second", "missing"])]
     twice: bool,
 }
 
@@ -58,33 +44,50 @@ impl MergeArgs {
         if self.twice {
             return self.compare_counts();
         }
-        let mut record = self.journals.read(self.format)?;
-        // What is left out on purpose is no damage.
-        let mut exit = check(&record);
-        if let Some(end) = self.without.iter().map(|units| units.end).max() {
-            let (units, last) = (record.plan().units(), end - 1);
-            if last >= units {
-                let text = format!("--without: there is no unit {last}: choose 0 to {}", units - 1);
-                return Err(Exit::Usage.because(text));
-            }
-            record = record.without(&self.without.into_iter().collect())?;
+        if self.missing {
+            return self.print_missing();
         }
+        let record = self.journals.read(self.format)?;
+        let exit = check(&record);
         let mut report = report_journals(&record);
-        if let Some(into) = &self.into {
-            let packed = record.save(into, &cancel_on_signals()?)?;
-            let (file, bytes) = (escaped(into.display()), packed.files()[0].bytes);
-            // The text of an unfinished count goes to stderr.
-            message!("packed into {file} ({})", BinaryBytes(bytes));
-            report.field("packed", json!({ "file": file, "bytes": bytes }));
-        }
-        if let Some(total) = record.total() {
-            report.bare(total);
-        } else {
+        let Some(total) = record.total() else {
             message!("{}", self.journals.describe_missing(&record));
             report.without_text();
-            exit = exit.and(Exit::Stopped);
-        }
+            return Ok(exit.and(Exit::Stopped).answer(self.format, report));
+        };
+        report.bare(total);
         Ok(exit.answer(self.format, report))
+    }
+
+    /// Prints the shards that are not complete. Damage is no failure here, because its units are missing, and running
+    /// their shards counts them again.
+    fn print_missing(&self) -> Result<Exit, Failure> {
+        let Some(record) = self.journals.read_if_begun()? else {
+            let Some(shards) = self.journals.shards else {
+                return Err(self.journals.no_unit(false, self.format));
+            };
+            let all: Vec<usize> = (0..shards).collect();
+            return Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))));
+        };
+        let missing = match record.total() {
+            Some(_) => Some(Vec::new()),
+            None => missing_shards(&record).map(|(_, missing)| missing),
+        };
+        let Some(missing) = missing else {
+            let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
+            return Err(Exit::Usage.because(text));
+        };
+        let is_fault = |error: &Error| !matches!(error, Error::Journal { .. });
+        let exit = match check(&record) {
+            Exit::Failed if record.total().is_none() && !record.left_out.iter().any(is_fault) => {
+                Exit::Done
+            }
+            exit => exit,
+        };
+        if missing.is_empty() {
+            return Ok(exit);
+        }
+        Ok(exit.and(Exit::Stopped).print(|out| writeln!(out, "{}", ranges(&missing))))
     }
 
     /// Compares both counts. There is a total only if they agree on every unit.
@@ -103,14 +106,16 @@ impl MergeArgs {
         let exit =
             if comparison.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
         print_first(comparison.disagreements.iter().map(|[first, second]| {
-            format!("unit {} differs: first count {first}, second {second}", first.unit)
+            format!("unit {} differs: first count {first}, second count {second}", first.unit)
         }));
         if comparison.differing > 0 {
             message!(
-                "the counts differ in {}: at least one machine made errors; 'nqueens verify' shows which \
-                 count is wrong, merge --without leaves its units out",
+                "the counts differ in {}: at least one machine made errors; take the lines out of both counts, and \
+                 count their units again",
                 many(comparison.differing, "unit")
             );
+            let lines = lines_of(comparison.disagreements.iter().flatten());
+            print_commands(lines, BadLines::new());
         } else if !is_proof {
             message!("{counted}, all with equal counts");
             for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
@@ -148,7 +153,7 @@ impl MergeArgs {
 /// Returns the report on the journals of one count.
 fn report_journals(record: &Record) -> Report {
     let files = record.files().len();
-    let repeated = match record.repeated {
+    let repeated = match record.repeated() {
         0 => "no unit".to_owned(),
         repeated => many(repeated, "unit"),
     };
@@ -160,9 +165,14 @@ fn report_journals(record: &Record) -> Report {
 }
 
 /// Returns what the first and the second count recorded for a unit.
-fn difference([first, second]: &[Witness; 2]) -> Value {
-    let [one, other] = [first, second].map(|Witness { count, path, machine, .. }| {
-        json!({ "count": count.to_string(), "machine": machine, "file": path.display().to_string() })
+fn difference([first, second]: &[RecordedCount; 2]) -> Value {
+    let [one, other] = [first, second].map(|recorded| {
+        json!({
+            "count": recorded.count.to_string(),
+            "machine": recorded.machine,
+            "file": recorded.path.display().to_string(),
+            "line": recorded.line,
+        })
     });
     json!({ "unit": first.unit, "first": one, "second": other })
 }

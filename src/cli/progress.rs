@@ -139,7 +139,7 @@ impl Observer for Progress {
         }
         let mut name = format!("n = {}", plan.size());
         if shard != Shard::WHOLE {
-            name += &format!(" shard {}", shard.index());
+            name += &format!(" shard {shard}");
         }
         warn_of_damage(start.left_out);
         self.begin(&name, [done.units, units], Work::Count(start.time_left.clone()));

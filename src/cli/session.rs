@@ -1,14 +1,12 @@
 //! A command that counts: its threads, its progress, and the signals that stop it.
 
-use std::fmt::Display;
-
 use nqueens::forecast::core_hours;
 use nqueens::symmetry::Classes;
 use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, cores, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs};
-use super::exit::{Exit, Failure};
+use super::exit::Failure;
 use super::format::time;
 use super::progress::{Progress, rough_seconds};
 use super::signals::cancel_on_signals;
@@ -98,14 +96,6 @@ pub(crate) fn on_readers<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Prints what is wrong with the journal of a count of this name.
-pub(crate) fn check_journal(name: impl Display, outcome: &Outcome) -> Exit {
-    let Some(fault) = &outcome.journal_fault else { return Exit::Done };
-    let fault = Failure::from(fault.clone());
-    message!("{name} is counted, but its journal is not complete: {fault}");
-    Exit::Failed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +110,7 @@ mod tests {
         let Err(stopped) = session.classes(&outcome) else {
             panic!("it was stopped");
         };
-        assert_eq!(stopped.exit, Exit::Stopped);
+        assert_eq!(stopped.exit, crate::cli::exit::Exit::Stopped);
         assert!(stopped.to_string().ends_with("Q(8) = 92"), "{stopped}");
     }
 }

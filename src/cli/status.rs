@@ -20,7 +20,7 @@ use crate::cli::report::{Format, Report};
 #[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
 #[command(after_help = "\
 Examples:
-  nqueens status .                         every count here and one folder below
+  nqueens status .                         every count in this folder
   nqueens status q24                       the shards in folder q24
   nqueens status q22.journal --json        one count, for a script")]
 pub(crate) struct StatusArgs {
@@ -51,7 +51,7 @@ impl StatusArgs {
 /// Returns a report on counts, one below the other: of one plan as the first count and its second one, of several plans
 /// as a list.
 fn report(counts: &[Record], now: SystemTime) -> Report {
-    let mut reports = counts.iter().map(|count| state::report(count, now));
+    let mut reports = counts.iter().map(|count| state::report(count, counts, now));
     if counts.iter().all(|count| count.plan().hash() == counts[0].plan().hash()) {
         let mut report = reports.next().unwrap_or_default();
         let second = reports.next().map(|second| report.put_below(second));

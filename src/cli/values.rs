@@ -1,5 +1,4 @@
-//! Values as they are written on the command line, and what the environment sets where a flag is
-//! missing: the threads, and the shard of a job array.
+//! Values as they are written on the command line, and the number of threads that the environment sets.
 
 use std::env;
 use std::ops::RangeInclusive;
@@ -8,11 +7,9 @@ use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo};
-use nqueens::{BoardSize, Error, MAX_THREADS, Shard, cores};
+use nqueens::{BoardSize, Error, MAX_THREADS, cores};
 
 use super::exit::{Exit, Failure};
-use super::format::many;
-use super::stderr::message;
 
 /// Reads a range of board sizes.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, String> {
@@ -84,58 +81,17 @@ pub(crate) fn up_to(max: usize) -> impl Fn(&str) -> Result<usize, String> + Clon
     }
 }
 
-/// Variables in which schedulers give the number of a task in its array, and the number of the first task.
-const ARRAY_INDEX: [(&str, usize); 8] = [
-    ("SLURM_ARRAY_TASK_ID", 0),
-    ("PBS_ARRAY_INDEX", 0),
-    ("PBS_ARRAYID", 0),
-    ("JOB_COMPLETION_INDEX", 0),
-    ("AWS_BATCH_JOB_ARRAY_INDEX", 0),
-    ("HQ_TASK_ID", 0),
-    ("SGE_TASK_ID", 1),
-    ("LSB_JOBINDEX", 1),
-];
+/// The environment variable that sets the number of threads of commands without `--threads`.
+const THREADS: &str = "NQUEENS_THREADS";
 
-/// Returns the number of threads without `--threads`: `NQUEENS_THREADS`, else the cores that this process may use,
-/// at most `SLURM_CPUS_PER_TASK`. Slurm's number may be for a whole task of which this process is one part.
+/// Returns the number of threads without `--threads`: `NQUEENS_THREADS`, else the cores that this process may use.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    let number = |name, max| {
-        let text = env::var(name).ok().filter(|text| !text.is_empty())?;
-        let bad = |error| Exit::Usage.because(format!("{name}: '{text}': {error}"));
-        Some(up_to(max)(&text).map_err(bad))
-    };
-    if let Some(wish) = number("NQUEENS_THREADS", max_threads()) {
-        return wish;
+    let text = env::var(THREADS).unwrap_or_default();
+    if text.is_empty() {
+        return Ok(cores());
     }
-    let cores = cores();
-    let of_task = number("SLURM_CPUS_PER_TASK", MAX_THREADS).unwrap_or(Ok(cores))?;
-    if of_task > cores {
-        let may = many(cores, "core");
-        message!("warning: SLURM_CPUS_PER_TASK is {of_task}, but this process can use only {may}");
-    }
-    Ok(of_task.min(cores))
-}
-
-/// Returns the shard with the index that is given, else that of a variable.
-pub(crate) fn shard(index: Option<String>, shards: usize) -> Result<Shard, Failure> {
-    // Grid Engine sets `undefined` outside of arrays, LSF sets 0.
-    let is_set =
-        |text: &str, first| !["", "undefined"].contains(&text) && (first == 0 || text != "0");
-    let of_array = || {
-        ARRAY_INDEX.into_iter().find_map(|(name, first)| {
-            Some((name, env::var(name).ok().filter(|text| is_set(text, first))?, first))
-        })
-    };
-    let given = index.map(|text| ("--index", text, 0)).or_else(of_array);
-    let (source, text, first) = given.ok_or_else(|| {
-        Exit::Usage
-            .because("--index is missing: give a number from 0, or run as a task of a job array")
-    })?;
-    let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(first));
-    index.and_then(|index| Shard::new(index, shards).ok()).ok_or_else(|| {
-        let last = shards - 1 + first;
-        Exit::Usage.because(format!("{source}: '{text}' is not a shard: choose {first} to {last}"))
-    })
+    let bad = |error| Exit::Usage.because(format!("{THREADS}: '{text}': {error}"));
+    number_of_threads(&text).map_err(bad)
 }
 
 #[cfg(test)]

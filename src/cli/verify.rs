@@ -1,11 +1,15 @@
 //! `nqueens verify FILE|FOLDER...`.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use nqueens::record::Record;
-use nqueens::verify::{Difference, Verdict, choose_units, verify};
+use nqueens::record::{Record, RecordedCount};
+use nqueens::verify::{Verdict, choose_units, verify};
+use nqueens::{Cancel, Error};
 use serde_json::json;
 
 use crate::cli::args::MachineArgs;
+use crate::cli::bad_lines::{damaged_lines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{self, JournalsArgs, check};
@@ -44,30 +48,75 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.machine)?;
-        let record = self.journals.read(self.format)?;
+        let record = self.journals.read_to_verify(self.format)?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let (plan, finished) = (record.plan(), record.finished());
-        let counts = record.counts(&choose_units(finished, self.units, seed))?;
+        let units = choose_units(&record, self.units, seed);
         let Session { cancel, progress, .. } = &session;
-        let chosen = counts.len();
-        progress.begin("verify", [0, chosen], Work::Steps("units"));
+        progress.begin("verify", [0, units.len()], Work::Steps("units"));
         let counted = || progress.advance(1);
-        let verdict = session.run(|| verify(plan, &counts, &counted, cancel))?;
-        Ok(judge(&record, chosen, &verdict).answer(self.format, report(&record, &verdict, seed)))
+        let (verdict, disputed) = session.run(|| {
+            let verdict = verify(&record, &units, &counted, cancel)?;
+            Ok((verdict, wrong_lines_of_disputed(&record, cancel)?))
+        })?;
+        let mut wrong = wrong_lines(&record, &verdict);
+        wrong.extend(disputed);
+        let exit = judge(&record, units.len(), &verdict, &wrong);
+        Ok(exit.answer(self.format, report(&record, &verdict, &wrong, seed)))
     }
 }
 
+/// A line with a wrong count, and the count that backtracking finds.
+struct WrongLine {
+    line: RecordedCount,
+    recounted: u64,
+}
+
+/// Looks up the lines that hold the counts that differ.
+fn wrong_lines(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
+    let units: Vec<usize> = verdict.differences.iter().map(|difference| difference.unit).collect();
+    let mut wrong = Vec::new();
+    for line in record.find(&units) {
+        let found = verdict.differences.iter().find(|difference| difference.unit == line.unit);
+        let recounted = found.expect("it was looked up").recounted;
+        wrong.push(WrongLine { line, recounted });
+    }
+    wrong
+}
+
+/// Recounts the units with two different counts, and returns the lines with wrong ones.
+fn wrong_lines_of_disputed(record: &Record, cancel: &Cancel) -> Result<Vec<WrongLine>, Error> {
+    let mut wrong = Vec::new();
+    for error in &record.left_out {
+        let Error::CountsDiffer { lines } = error else { continue };
+        let recounted = match record.plan().recount(lines[0].unit, cancel) {
+            Ok(count) => count,
+            Err(error) if error.is_cancelled() => break,
+            Err(error) => return Err(error),
+        };
+        for line in record.find(&[lines[0].unit]) {
+            if line.count != recounted {
+                wrong.push(WrongLine { line, recounted });
+            }
+        }
+    }
+    Ok(wrong)
+}
+
 /// Prints what is wrong or missing, and returns the exit code.
-fn judge(record: &Record, chosen: usize, verdict: &Verdict) -> Exit {
-    let Verdict { recounted, differences, .. } = verdict;
-    print_first(differences.iter().map(|Difference { unit, recorded, recounted, .. }| {
-        format!("unit {unit} is recorded with {recorded}, backtracking counts {recounted}")
+fn judge(record: &Record, chosen: usize, verdict: &Verdict, wrong: &[WrongLine]) -> Exit {
+    print_first(wrong.iter().map(|WrongLine { line, recounted }| {
+        format!("unit {} is recorded with {line}, backtracking counts {recounted}", line.unit)
     }));
+    print_commands(
+        damaged_lines(&record.left_out),
+        lines_of(wrong.iter().map(|wrong| &wrong.line)),
+    );
     let exit = check(record);
-    if !differences.is_empty() {
+    if !wrong.is_empty() || !verdict.differences.is_empty() {
         return Exit::Failed;
     }
-    if *recounted < chosen {
+    let recounted = verdict.recounted;
+    if recounted < chosen {
         let chosen = many(chosen, "unit");
         message!("stopped after recounting {recounted} of {chosen}: no difference so far");
         return exit.and(Exit::Stopped);
@@ -78,36 +127,48 @@ fn judge(record: &Record, chosen: usize, verdict: &Verdict) -> Exit {
     exit
 }
 
-fn report(record: &Record, verdict: &Verdict, seed: u64) -> Report {
+fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) -> Report {
     let Verdict { recounted, differences, .. } = verdict;
-    let undetected_part = verdict.undetected_part(record.tally().units);
-    let found = match differences.len() {
+    let undetected_part = verdict.undetected_part(record.sum().units);
+    let units_of_lines = wrong.iter().map(|wrong| wrong.line.unit);
+    let differing: BTreeSet<usize> =
+        differences.iter().map(|difference| difference.unit).chain(units_of_lines).collect();
+    let found = match differing.len() {
         0 => "no difference".to_owned(),
         differing => format!("{differing} DIFFER"),
     };
     let right = 100.0 * (1.0 - undetected_part);
     let evidence = match undetected_part {
-        _ if !differences.is_empty() => "against the count: at least one of its units is wrong",
+        _ if !differing.is_empty() => "against the count: at least one of its units is wrong",
         0.0 => "every finished unit was counted twice, in two ways",
         1.0 => "none: no unit was recounted",
         _ => &format!("at least {right:.2} % of the units are right, with 95 % confidence"),
     };
-    let difference = |Difference { unit, recorded, recounted, .. }: &Difference| {
-        let [recorded, recounted] = [recorded, recounted].map(u64::to_string);
-        json!({ "unit": unit, "recorded": recorded, "recounted": recounted })
+    let difference = |WrongLine { line, recounted }: &WrongLine| {
+        json!({
+            "unit": line.unit,
+            "recorded": line.count.to_string(),
+            "recounted": recounted.to_string(),
+            "file": line.path.display().to_string(),
+            "line": line.line,
+        })
     };
-    let finished = many(record.tally().units, "unit");
+    let finished = many(record.sum().units, "unit");
+    let as_written = match record.left_out.len() {
+        0 => ", every line and checksum as it was written",
+        _ => "",
+    };
     let mut report = journals::report(record);
     report
-        .row("finished", format_args!("{finished}, every line and checksum as it was written"))
+        .row("finished", format_args!("{finished}{as_written}"))
         .row(
             "recounted",
             format_args!("{recounted} of {finished} by backtracking, seed {seed}: {found}"),
         )
         .field("recounted", *recounted)
-        .bare(differences.len())
+        .bare(differing.len())
         .field("seed", seed.to_string())
-        .field("differences", differences.iter().map(difference).collect::<Vec<_>>())
+        .field("differences", wrong.iter().map(difference).collect::<Vec<_>>())
         .row("evidence", evidence)
         .field("undetected_part", undetected_part);
     report

@@ -17,11 +17,11 @@ use super::observe::Start;
 use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
-use crate::done::{Tally, UnitsDone};
+use crate::done::{Sum, UnitsDone};
 use crate::error::Error;
 use crate::machine::thread_time;
 use crate::plan::Worker;
-use crate::record::{Journal, UnitSet};
+use crate::record::Journal;
 
 /// A thread records its finished units once the time since its last record exceeds the age of the run divided by this
 /// number. With a larger number, a journal of long units would be several times as large.
@@ -41,7 +41,7 @@ pub(super) struct Driver<'a> {
 
 impl Driver<'_> {
     /// Counts these units on the current rayon pool, until the end or until the count has to stop.
-    pub(super) fn run(&self, todo: &UnitSet) -> Result<Tally, Error> {
+    pub(super) fn run(&self, todo: &[Range<usize>]) -> Result<Sum, Error> {
         let Start { plan, kernel, threads, .. } = *self.start;
         let ranges = cut_into_ranges(todo, threads, |unit| plan.neighbours(unit));
         // Each thread takes one range after the other, in their order, and counts all of them with one worker.
@@ -49,18 +49,18 @@ impl Driver<'_> {
             self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)
         };
         let counted = ranges.into_iter().par_bridge().map_init(|| None, count);
-        counted.try_reduce(Tally::default, |one, other| Ok(one + other))
+        counted.try_reduce(Sum::default, |one, other| Ok(one + other))
     }
 
     /// Counts the units of a range, until its end or until the count has to stop.
-    fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Tally, Error> {
-        let mut whole = Tally::default();
+    fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Sum, Error> {
+        let mut whole = Sum::default();
         let (units, since) = (UnitsDone::none_from(rest.start), Instant::now());
         let mut unrecorded = Unrecorded { driver: self, units, since };
         while !rest.is_empty() && !self.must_stop() {
             let (done, ended) = self.count_some(worker, rest.clone());
             rest.start = done.units.end;
-            whole = whole + done.tally();
+            whole = whole + done.sum();
             // The CPU time of a cancelled unit is not recorded, because the unit has no count.
             if !done.units.is_empty() {
                 self.count.observer.units_done(&done);

@@ -43,7 +43,7 @@ impl Count<'_> {
     ///
     /// The sample takes up to half as long again (at least a second more) if its standard error is still unknown. If
     /// no unit ends in six times that time, the estimate is a rough value for boards of this size, measured on other
-    /// machines. [`Count::journal`] has no effect, and the observer hears only of finished units.
+    /// machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
     ///
     /// ```
     /// use std::time::Duration;
@@ -58,19 +58,20 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Count::run`], with [`Error::QueensGiven`] for any fixed queens. A cancellation is an error
-    /// only if no unit was finished before: [`Error::StoppedBefore`].
+    /// The errors of [`Count::run`]. A cancellation is an error only if no unit was finished before:
+    /// [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
-        self.check(true)?;
+        self.check()?;
         let (left, enough) = (Mutex::default(), Cancel::new());
         let sample = Sample { time, observer: self.observer, left, enough };
         let begun = Instant::now();
         let given_up = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
         let outcome = Cancel::run_until(is_over, |stop| {
-            let count = self.clone().observer(&sample).cancel(stop);
+            let whole = self.clone().shard(Shard::WHOLE).without_journal();
+            let count = whole.observer(&sample).cancel(stop);
             count.on_its_threads(|| {
-                let mut job = Job::new(&count, Shard::WHOLE);
+                let mut job = Job::new(&count);
                 job.stop = sample.enough.clone();
                 job.run()
             })?

@@ -1,7 +1,8 @@
-//! The one way through a count, a shard or an estimate: open the journal, plan, check the memory, count, close the
-//! journal.
+//! The one way through a count, of a whole board or a shard, and through an estimate: open the place for journals, plan,
+//! count, close the journal.
 
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,16 +12,16 @@ use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::done::Tally;
+use crate::done::Sum;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Clusters, Rest, TimeLeft};
 use crate::machine::cores;
 use crate::plan::Plan;
-use crate::record::{Journal, Lock, Record, Run, UnitSet, read_shard};
+use crate::record::{Journal, Place, Record, Run};
 use crate::shard::Shard;
 
-/// The result of a finished count, or of a finished shard of one.
+/// The result of a finished count, of a whole board or of a shard.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -45,55 +46,41 @@ pub struct Outcome {
     pub units_before: usize,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Published::Unknown`] for shards, samples and counts with
-    /// fixed queens.
+    /// How the total compares with the published one: [`Published::Unknown`] for shards and samples.
     pub published: Published,
-    /// The processes that worked on the journal, as read back from it.
+    /// The processes that worked on the journal, as read back from it. If nothing was left to count, the processes that
+    /// wrote the journals that were read.
     pub runs: Vec<Run>,
     /// The journal that was written. `None` if there is no journal, or nothing was left to count.
     pub journal: Option<PathBuf>,
     /// The reason why the journal cannot be relied on, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
-    /// The reasons why lines and journals of a folder were left out. Their units were counted again.
+    /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,
 }
 
 impl Count<'_> {
-    /// Counts all units of the board.
+    /// Counts all units of the board, or of the shard that is set.
     ///
     /// # Errors
     ///
     /// * [`Error::Stopped`] or [`Error::StoppedBefore`] after a cancellation.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads out of range, or a
-    ///   fixed queen that is not on the board.
-    /// * [`Error::QueensGiven`] for fixed queens with another engine than `subtrees`, or with a journal.
+    ///   journal whose name does not end in `.journal`.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
-    /// * [`Error::LacksMemory`] if the engine needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be used, and [`Error::CountsDiffer`] if it holds a unit with two
-    ///   different counts.
+    /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
+    /// * [`Error::Journal`] if the journal cannot be used, and [`Error::CountsDiffer`] if a unit has two different
+    ///   counts.
+    /// * [`Error::PlansDiffer`] if a folder holds journals of several plans of this board, and the settings do not say
+    ///   which is meant.
     /// * [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
     ///
     /// # Panics
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.on_its_threads(|| Job::whole(self)?.run())??.complete()
-    }
-
-    /// Counts the units of one shard, and records them for [`Record::read`].
-    ///
-    /// `out` is a journal if it is a file, or if its name ends in `.journal`. Otherwise it is a folder, in which
-    /// every process creates a journal of its own. The folder is created if it is missing, but its parents are not.
-    /// Units that the journals of the folder already hold are not counted again, and these journals set the engine
-    /// and the split rows. Without journals, an engine and split rows that are not set depend on the board alone, so
-    /// all shards have one plan. [`Count::journal`] has no effect on shards.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Count::run`], with [`Error::QueensGiven`] for any fixed queens, and [`Error::PlansDiffer`] if
-    /// the journals in the folder do not belong together.
-    pub fn run_shard(&self, shard: Shard, out: &Path) -> Result<Outcome, Error> {
-        self.on_its_threads(|| Job::of_shard(self, shard, out)?.run())??.complete()
+        self.check()?;
+        self.on_its_threads(|| Job::new(self).run())??.complete()
     }
 }
 
@@ -104,122 +91,102 @@ impl Outcome {
         if units_done == units {
             return Ok(self);
         }
-        let done = Tally { units: units_done, solutions };
+        let done = Sum { units: units_done, solutions };
         Err(Error::Stopped { done, units })
     }
 }
 
-/// A count that is about to run: its units, what is finished of them, and where to record the rest.
+/// A count that is about to run.
 pub(super) struct Job<'a> {
     count: &'a Count<'a>,
     begun: Instant,
-    shard: Shard,
     /// Stops all threads before their next unit.
     pub(super) stop: Cancel,
-    /// The lock on the journal, if the user named a file.
-    lock: Option<Lock>,
-    /// The folder in which to create a journal, if the user named a folder.
-    folder: Option<&'a Path>,
-    record: Option<Record>,
-    /// The reasons why lines and journals of a folder were left out.
-    left_out: Vec<Error>,
 }
 
 impl<'a> Job<'a> {
-    /// Makes a job without a journal.
-    pub(super) fn new(count: &'a Count<'a>, shard: Shard) -> Self {
-        let (begun, stop, left_out) = (Instant::now(), Cancel::new(), Vec::new());
-        Self { count, begun, shard, stop, lock: None, folder: None, record: None, left_out }
+    pub(super) fn new(count: &'a Count<'a>) -> Self {
+        Self { count, begun: Instant::now(), stop: Cancel::new() }
     }
 
-    /// Makes the job of a whole count: opens its journal, if it has one.
-    fn whole(count: &'a Count<'a>) -> Result<Self, Error> {
-        count.check(count.journal.is_some())?;
-        let job = Self::new(count, Shard::WHOLE);
-        match &count.journal {
-            Some(path) => job.open(path),
-            None => Ok(job),
-        }
-    }
-
-    /// Makes the job of a shard: opens its journal, or reads its folder.
-    fn of_shard(count: &'a Count<'a>, shard: Shard, out: &'a Path) -> Result<Self, Error> {
-        count.check(true)?;
-        let job = Self::new(count, shard);
-        if out.is_file() || out.extension().is_some_and(|name| name == "journal") {
-            return job.open(out);
-        }
-        // A missing folder is created when the count begins.
-        let (record, left_out) = match out.is_dir() {
-            true => read_shard(out, count.size, count.which, shard)?,
-            false => (None, Vec::new()),
+    /// Opens the place for journals, makes the plan, counts the units that are missing, and closes the journal.
+    pub(super) fn run(self) -> Result<Outcome, Error> {
+        let (count, shard, threads) = (self.count, self.count.shard, rayon::current_num_threads());
+        let (place, record) = match &count.journal {
+            Some(path) => {
+                let (place, record) = Place::open(path, &count.wanted(), shard, || count.plan())?;
+                (Some(place), record)
+            }
+            None => (None, None),
         };
-        Ok(Self { folder: Some(out), record, left_out, ..job })
-    }
-
-    /// Locks and reads a journal.
-    fn open(self, path: &Path) -> Result<Self, Error> {
-        let (lock, record) = Lock::read(path)?;
-        Ok(Self { lock: Some(lock), record, ..self })
-    }
-
-    /// Makes the plan, checks the memory, counts the units and closes the journal.
-    pub(super) fn run(mut self) -> Result<Outcome, Error> {
-        let (count, shard, threads) = (self.count, self.shard, rayon::current_num_threads());
-        let (lock, record) = (self.lock.take(), self.record.as_ref());
-        let plan = match record {
+        let plan = match &record {
             Some(record) => count.recorded_plan(record)?,
-            None => Arc::new(count.plan()),
+            None => Arc::new(count.plan()?),
         };
-        let units: UnitSet = shard.ranges(plan.units()).collect();
-        let before = record.map_or(Ok(Tally::default()), |held| held.tally_in(&units))?;
-        let todo = record.map_or(units.clone(), |held| units.difference(held.finished()));
+        let units: Vec<Range<usize>> = shard.ranges(plan.units()).collect();
+        let done = record.as_ref().map_or(Sum::default(), |record| record.sum_in(&units));
+        let todo = record.as_ref().map_or(units.clone(), |record| record.missing_in(&units));
         let kernel = count.kernel_of(plan.engine());
         let run = Run::begin(kernel, threads, shard);
+        let left_out = record.as_ref().map_or(Vec::new(), |record| record.left_out.clone());
         let start = Start {
             plan: &plan,
             shard,
             kernel,
             threads,
-            units: units.len(),
-            done: before,
-            cut_off: lock.as_ref().and(record).map_or(0, |record| record.files()[0].cut_off),
-            left_out: &self.left_out,
-            time_left: &self.time_left(&plan, &run, before, &todo),
+            units: units.iter().map(ExactSizeIterator::len).sum(),
+            done,
+            cut_off: match (&place, &record) {
+                (Some(Place::File(_)), Some(record)) => record.files()[0].cut_off,
+                _ => 0,
+            },
+            left_out: &left_out,
+            time_left: &self.time_left(&plan, &run, done, &todo, record.as_ref()),
         };
+        let runs: Vec<Run> = record.iter().flat_map(Record::runs).cloned().collect();
+        // A named file may hold units of other shards, too.
+        let held = record.as_ref().map_or(Sum::default(), Record::sum);
+        // Its memory is free for the counting threads.
+        drop(record);
         let mut journal = None;
         if !todo.is_empty() {
             plan.check_memory(threads)?;
-            let new =
-                self.folder.map(|folder| Lock::create_in(folder, &plan, shard)).transpose()?;
-            let begin = |lock| Journal::begin(lock, &plan, record, &run);
-            journal = new.or(lock).map(begin).transpose()?;
+            journal = place.map(|place| place.begin(&plan, held, &run)).transpose()?;
         }
         count.observer.started(&start);
         let (begun, stop) = (Instant::now(), self.stop.clone());
         let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, stop };
         let counted = driver.run(&todo)?;
-        self.close(&start, counted, journal)
+        self.close(&start, counted, journal, runs)
     }
 
-    /// Makes the forecast of a count that begins. Runs in the journal with the same kernel, CPU and number of threads
+    /// Makes the forecast of a count that begins. Runs in the journals with the same kernel, CPU and number of threads
     /// are part of the sample.
-    fn time_left(&self, plan: &Plan, run: &Run, before: Tally, todo: &UnitSet) -> TimeLeft {
-        let of_alike = |record: &Record| record.clusters(|other| run.is_like(other));
-        let recorded = self.record.as_ref().map(of_alike);
+    fn time_left(
+        &self,
+        plan: &Plan,
+        run: &Run,
+        done: Sum,
+        todo: &[Range<usize>],
+        record: Option<&Record>,
+    ) -> TimeLeft {
+        let recorded = match record {
+            Some(record) => record.clusters(|other| run.is_like(other)),
+            None => Clusters::new(plan.units()),
+        };
         let total = self.published_total();
-        let solutions = total.map(|total| total as f64 - before.solutions as f64);
-        let recorded = recorded.unwrap_or_else(|| Clusters::new(plan.units()));
-        let rest = Rest { units: todo.len(), solutions };
-        TimeLeft::new(recorded, rest, run.threads.min(cores()))
+        let solutions = total.map(|total| total as f64 - done.solutions as f64);
+        let units = todo.iter().map(ExactSizeIterator::len).sum();
+        TimeLeft::new(recorded, Rest { units, solutions }, run.threads.min(cores()))
     }
 
     /// Waits until the disk has the whole journal, reads it back and compares it with what was counted.
     fn close(
         &self,
         start: &Start<'_>,
-        counted: Tally,
+        counted: Sum,
         journal: Option<Journal>,
+        runs_before: Vec<Run>,
     ) -> Result<Outcome, Error> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
@@ -233,10 +200,13 @@ impl<'a> Job<'a> {
                 Err(error) if !is_complete => return Err(error),
                 Err(error) => (None, Some(error)),
             };
-        let record = read_back.as_ref().or(self.record.as_ref());
+        let runs = match &read_back {
+            Some(record) => record.runs().cloned().collect(),
+            None => runs_before,
+        };
         Ok(Outcome {
             size: self.count.size,
-            shard: self.shard,
+            shard: start.shard,
             total: done.solutions,
             units_done: done.units,
             engine: start.plan.engine(),
@@ -249,16 +219,15 @@ impl<'a> Job<'a> {
                 done.solutions,
                 self.published_total().filter(|_| is_complete),
             ),
-            runs: record.into_iter().flat_map(Record::runs).cloned().collect(),
+            runs,
             journal: path,
             journal_fault,
-            left_out: self.left_out.clone(),
+            left_out: start.left_out.to_vec(),
         })
     }
 
-    /// Returns the published total, if this counts all solutions of the board.
+    /// Returns the published total, if this counts the whole board.
     fn published_total(&self) -> Option<u128> {
-        let is_all = self.shard == Shard::WHOLE && self.count.queens.is_empty();
-        known(self.count.size).total.filter(|_| is_all)
+        known(self.count.size).total.filter(|_| self.count.shard == Shard::WHOLE)
     }
 }

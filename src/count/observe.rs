@@ -1,6 +1,6 @@
 //! What a running count reports to its observer.
 
-use crate::done::{Tally, UnitsDone};
+use crate::done::{Sum, UnitsDone};
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::forecast::TimeLeft;
@@ -59,11 +59,11 @@ pub struct Start<'a> {
     /// The number of units in the shard.
     pub units: usize,
     /// The units of the shard that journals already hold, and their solutions.
-    pub done: Tally,
+    pub done: Sum,
     /// The bytes of an incomplete last line in the journal, left by a process that was killed while it wrote. They
-    /// are dropped.
+    /// are dropped. It is 0 for journals in a folder, which stay as they are.
     pub cut_off: u64,
-    /// The reasons why lines and journals of a folder were left out. Their units count as not finished.
+    /// The reasons why lines and journals were left out. Their units count as not finished.
     pub left_out: &'a [Error],
     /// A forecast of the time that the rest takes. What the journal holds is part of its sample.
     pub time_left: &'a TimeLeft,

@@ -8,8 +8,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::record::UnitSet;
-
 /// The interval between two reports of a thread, if its units take less.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
@@ -50,13 +48,14 @@ const MIN_OF_A_LENGTH: usize = 16;
 /// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
 /// neighbourhood.
 pub(crate) fn cut_into_ranges(
-    todo: &UnitSet,
+    todo: &[Range<usize>],
     threads: usize,
     neighbours: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
-    let all = todo.len();
+    let all = todo.iter().map(ExactSizeIterator::len).sum::<usize>();
     let cut = |length| -> Vec<Range<usize>> {
-        todo.ranges().flat_map(|units| cut_into_pieces(units, length, &neighbours)).collect()
+        let pieces = |units: &Range<usize>| cut_into_pieces(units.clone(), length, &neighbours);
+        todo.iter().flat_map(pieces).collect()
     };
     let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, MAX_RANGE_LEN);
     let most_neighbours =
@@ -148,17 +147,20 @@ mod tests {
 
     #[test]
     fn every_unit_is_taken_once_and_no_neighbourhood_is_cut() {
-        let todo = UnitSet::from_iter([3..700_000, 700_001..700_002, 800_000..800_900]);
+        let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
+        let is_todo = |unit| todo.iter().any(|units| units.contains(&unit));
         for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {
             let neighbours = |unit| unit / most * most..unit / most * most + most;
             let mut taken = cut_into_ranges(&todo, threads, neighbours);
             assert!(taken.iter().all(|units| units.len() < MAX_RANGE_LEN + most));
             taken.sort_unstable_by_key(|units| units.start);
-            let is_cut =
-                |at: usize| !at.is_multiple_of(most) && todo.contains(at - 1) && todo.contains(at);
+            let is_cut = |at: usize| !at.is_multiple_of(most) && is_todo(at - 1) && is_todo(at);
             assert!(!taken.iter().any(|units| is_cut(units.start)), "{threads} threads, {most}");
             let units = taken.into_iter().flatten();
-            assert!(units.eq(todo.iter()), "{threads} threads, {most} neighbours");
+            assert!(
+                units.eq(todo.iter().cloned().flatten()),
+                "{threads} threads, {most} neighbours"
+            );
         }
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::observe::Observer;
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::MAX_SPLIT_ROWS;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
 use crate::plan::Plan;
-use crate::record::Record;
+use crate::record::{Record, Wanted};
+use crate::shard::Shard;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
@@ -60,7 +60,7 @@ pub struct Count<'a> {
     split_rows: Option<usize>,
     pub(super) which: WhichCount,
     threads: Option<usize>,
-    pub(super) queens: FixedQueens,
+    pub(super) shard: Shard,
     pub(super) journal: Option<PathBuf>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: Cancel,
@@ -76,7 +76,7 @@ impl<'a> Count<'a> {
             split_rows: None,
             which: WhichCount::First,
             threads: None,
-            queens: FixedQueens::default(),
+            shard: Shard::WHOLE,
             journal: None,
             observer: &(),
             cancel: Cancel::new(),
@@ -103,16 +103,17 @@ impl<'a> Count<'a> {
 
     /// Sets whether this is the first or the second count of the units. By default it is the first.
     ///
-    /// A journal holds units of only one of the two. A shard reads only the journals of its own count.
+    /// A journal holds units of only one of the two. In a folder, the journals of the other count are passed over.
     pub fn which_count(self, which: WhichCount) -> Self {
         Self { which, ..self }
     }
 
-    /// Counts only the solutions that contain these queens. The engine is [`Engine::Subtrees`] then.
+    /// Counts only the units of this shard. The result is a part of the number of solutions then.
     ///
-    /// No count of this kind is published, and no journal or shard can hold it.
-    pub fn with_queens(self, queens: FixedQueens) -> Self {
-        Self { queens, ..self }
+    /// Shards that are to be added up need [a journal](Self::journal). Without journals, an engine and split rows that
+    /// are not set depend on the board alone, so all shards have one plan.
+    pub fn shard(self, shard: Shard) -> Self {
+        Self { shard, ..self }
     }
 
     /// Runs the count on this number of new threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS). By default it runs on
@@ -121,12 +122,22 @@ impl<'a> Count<'a> {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Records finished units in this file, and does not count units again that the file already holds.
+    /// Records finished units at this path, and does not count units again that are recorded there.
     ///
-    /// If the file exists, its plan sets the engine and the split rows, and other settings are an error. See
-    /// [`record`](crate::record).
+    /// The path is a file whose name ends in `.journal`, or a folder: it exists, or the path ends in a slash. In a
+    /// folder every process makes a journal of its own, and skips the units that all journals of this count there
+    /// hold. So several processes may use one folder, each with a [shard](Self::shard) of its own. A missing folder is
+    /// made, but its parents are not.
+    ///
+    /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings, a
+    /// file is refused, and in a folder they are passed over. Damaged lines are left out, and their units are counted
+    /// again. See [`record`](crate::record).
     pub fn journal(self, path: impl AsRef<Path>) -> Self {
         Self { journal: Some(path.as_ref().to_owned()), ..self }
+    }
+
+    pub(super) fn without_journal(self) -> Self {
+        Self { journal: None, ..self }
     }
 
     /// Reports progress to this observer.
@@ -151,10 +162,24 @@ impl<'a> Count<'a> {
     }
 
     /// Makes the plan of a new count. Settings that are left out are chosen for the board.
-    pub(super) fn plan(&self) -> Plan {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LacksMemory`] if the plan does not fit into memory.
+    pub(super) fn plan(&self) -> Result<Plan, Error> {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
-        let plan = Plan::new(self.size, engine, self.split_rows).for_count(self.which);
-        if self.queens.is_empty() { plan } else { plan.with_queens(&self.queens) }
+        Plan::check_list_memory(self.size, engine, self.split_rows)?;
+        Ok(Plan::new(self.size, engine, self.split_rows).for_count(self.which))
+    }
+
+    /// Returns which journals in a folder belong to this count.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted {
+            size: self.size,
+            which: self.which,
+            engine: self.engine_asked(),
+            split_rows: self.split_rows,
+        }
     }
 
     /// Returns the plan of a record if it agrees with the settings. A setting that was left out agrees with any plan.
@@ -182,8 +207,7 @@ impl<'a> Count<'a> {
 
     /// Returns the engine that is set, or the engine that other settings need.
     fn engine_asked(&self) -> Option<Engine> {
-        let is_split = self.split_rows.is_some() || !self.queens.is_empty();
-        self.engine.or(is_split.then_some(Engine::Subtrees))
+        self.engine.or(self.split_rows.map(|_| Engine::Subtrees))
     }
 
     /// Returns the kernel with which an engine counts: the portable one for engines without kernels.
@@ -195,14 +219,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Checks that the engine counts boards of this size, and that fixed queens are on the board, with engine
-    /// `subtrees`, and not in a count that excludes them.
-    pub(super) fn check(&self, excludes_queens: bool) -> Result<(), Error> {
-        self.engine.map_or(Ok(()), |engine| engine.check(self.size))?;
-        let other_engine = self.engine.is_some_and(|engine| engine != Engine::Subtrees);
-        if !self.queens.is_empty() && (other_engine || excludes_queens) {
-            return Err(Error::QueensGiven);
-        }
-        self.queens.check(self.size)
+    /// Checks that the engine counts boards of this size.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.engine.map_or(Ok(()), |engine| engine.check(self.size))
     }
 }

@@ -84,15 +84,14 @@ struct Subtree {
 }
 
 impl Subtrees {
-    /// Makes the subtrees of a board with these fixed queens.
-    pub(crate) fn new(size: BoardSize, queens: &FixedQueens, split_rows: usize) -> Self {
-        let whole = Case { allowed: queens.allowed(size), weight: 1 };
+    /// Makes the subtrees of a board.
+    pub(crate) fn new(size: BoardSize, split_rows: usize) -> Self {
         if size.rows() < SMALLEST {
+            let whole = Case { allowed: FixedQueens::default().allowed(size), weight: 1 };
             let units = vec![Subtree::default()];
             return Self { size, cases: vec![whole], split_rows: 0, units };
         }
-        // Fixed queens break the symmetry.
-        let cases = if queens.is_empty() { cases::all(size) } else { vec![whole] };
+        let cases = cases::all(size);
         let mut units = Vec::new();
         let split_rows = split_rows.min(size.rows() - 3);
         for (number, case) in (0..).zip(&cases) {
@@ -125,6 +124,13 @@ fn cut(case: &Case, node: Node, rows: Range<usize>, unit: Subtree, units: &mut V
         let below = node.with_queen(1 << column, case.allowed[rows.start + 1]);
         cut(case, below, rows.start + 1..rows.end, longer, units);
     }
+}
+
+/// Returns the bytes that the list of subtrees takes at most. There are fewer prefixes than ways to choose a column in
+/// each of their rows. While the list grows, there may be room for twice as many.
+pub(crate) fn list_bytes(size: BoardSize, split_rows: usize) -> u64 {
+    let prefixes: u64 = (0..split_rows).map(|_| u64::from(size.get())).product();
+    2 * size_of::<Subtree>() as u64 * prefixes
 }
 
 /// Returns the number of rows in a prefix unless a count sets it.

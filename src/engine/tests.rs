@@ -27,7 +27,7 @@ pub(super) fn size(n: u32) -> BoardSize {
 }
 
 pub(super) fn units(engine: Engine, n: u32, split_rows: usize) -> Box<dyn Units> {
-    engine.units(size(n), &FixedQueens::default(), split_rows)
+    engine.units(size(n), split_rows)
 }
 
 /// Returns how many times a unit counts the solution with these queens, one bit for each row.

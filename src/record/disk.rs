@@ -1,12 +1,12 @@
 //! What journals ask of the file system: names, opening, locks, syncs, and whether a path leads to an open file.
 //!
-//! The journal of a shard is called `n28-0007-of-1000000.HOST.PID.journal`. The name says which shard a process
-//! counts, and on which host. It only saves reading, and nothing relies on it: users may rename files, and pack many
-//! into one.
+//! In a folder the journal of a shard is called `n28-0007-of-1000000.HOST.PID.journal`. The name says which shard a
+//! process counts, and on which host. It only saves reading, and nothing relies on it: users may rename files, and join
+//! many into one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -49,10 +49,34 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
     })
 }
 
-/// Returns whether a path leads to this open file.
-pub(super) fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
-    let [named, opened] = [fs::metadata(path)?, file.metadata()?];
-    Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
+/// The number of bytes that are compared to tell whether two files are the same journal.
+const COMPARED_BYTES: usize = 4096;
+
+/// Returns whether the file at a path is this open file, as far as its content shows: whether it is at least `end` bytes
+/// long, and has the last bytes before `end` in common with the open file.
+///
+/// Inode numbers do not tell. Some file systems give one file a new number at each look, others give all files the same
+/// number.
+pub(super) fn goes_on_at(path: &Path, file: &File, end: u64) -> io::Result<bool> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() < end {
+        return Ok(false);
+    }
+    let named = File::open(path)?;
+    let length = usize::try_from(end).unwrap_or(usize::MAX).min(COMPARED_BYTES);
+    let last_bytes = |file: &File| -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        file.read_exact_at(&mut bytes, end - length as u64)?;
+        Ok(bytes)
+    };
+    match (last_bytes(&named), last_bytes(file)) {
+        (Ok(one), Ok(other)) => Ok(one == other),
+        // One of them was cut meanwhile.
+        (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Ok(false)
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
 }
 
 /// Creates a journal. It is an error if the file exists.

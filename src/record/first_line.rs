@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::disk::open;
-use super::line::{Seal, trim_zeros};
+use super::line::{LineCrc, trim_zeros};
+use crate::board::size::BoardSize;
 use crate::engine::{Engine, WhichCount};
-use crate::error::JournalError;
+use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::version::version;
 
@@ -18,6 +19,17 @@ const FORMAT: u32 = 2;
 /// in the second before the first sync, no count writes this much.
 const MAX_FIRST_LINE_LEN: u64 = 1 << 22;
 
+/// The count whose journals a process looks for in a folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) size: BoardSize,
+    pub(crate) which: WhichCount,
+    /// The engine that the user asked for, or `None` if any will do.
+    pub(crate) engine: Option<Engine>,
+    /// The split rows that the user asked for, or `None` if any will do.
+    pub(crate) split_rows: Option<usize>,
+}
+
 /// The first line of a journal that was read.
 pub(super) struct FirstLine {
     version: String,
@@ -28,12 +40,13 @@ pub(super) struct FirstLine {
 impl FirstLine {
     /// Returns the first line that this version writes, with its line feed.
     pub(super) fn write(plan: &Plan) -> String {
-        Seal::FIRST_LINE.close(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
+        LineCrc::FIRST_LINE.add_to(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
     }
 
-    /// Opens a journal and reads its first line. Returns `None` if it has none, or if the line cannot be read.
-    pub(super) fn read_at(path: &Path) -> Option<Self> {
-        Self::read(&mut BufReader::with_capacity(512, open(path).ok()?)).ok()?
+    /// Opens a journal and reads its first line. Returns `None` if the journal has not begun.
+    pub(super) fn read_at(path: &Path) -> Result<Option<Self>, Error> {
+        let mut input = BufReader::with_capacity(512, open(path)?);
+        Self::read(&mut input).map_err(|error| error.at(path))
     }
 
     /// Reads the first line. Returns `None` if the file has not begun: it is empty, or ends within its first line. A
@@ -53,7 +66,7 @@ impl FirstLine {
         if length < MAX_FIRST_LINE_LEN && !text.iter().any(u8::is_ascii_control) {
             return Ok(None);
         }
-        Err(JournalError::Damaged { line: 1, what: "it has no end" })
+        Err(JournalError::NoPlan { what: "it has no end" })
     }
 
     /// Parses a first line, given without its line feed.
@@ -61,8 +74,8 @@ impl FirstLine {
         if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
             return Err(not_a_journal(line));
         }
-        let damaged = |what| JournalError::Damaged { line: 1, what };
-        let text = Seal::FIRST_LINE.open(line).map_err(damaged)?;
+        let damaged = |what| JournalError::NoPlan { what };
+        let text = LineCrc::FIRST_LINE.take_from(line).map_err(damaged)?;
         let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="));
         // Control characters must not reach a terminal.
         let fields = fields.and_then(|rest| rest.split_once(' '));
@@ -80,23 +93,48 @@ impl FirstLine {
         if is_second { WhichCount::Second } else { WhichCount::First }
     }
 
-    /// Makes the plan that the line names.
-    pub(super) fn make_plan(&self) -> Result<Plan, JournalError> {
-        let field = |name| self.plan.split(' ').find_map(|field| field.strip_prefix(name));
-        let parse = || {
-            let size = field("n=")?.parse().ok()?;
-            let engine: Engine = field("engine=")?.parse().ok()?;
+    /// Returns the value of a field of the plan, such as `n=`.
+    fn field(&self, name: &str) -> Option<&str> {
+        self.plan.split(' ').find_map(|field| field.strip_prefix(name))
+    }
+
+    /// Returns whether the journal is one of the count that a process is about to run.
+    pub(super) fn is_of(&self, wanted: &Wanted) -> bool {
+        let size = self.field("n=").and_then(|size| size.parse().ok());
+        let engine = self.field("engine=").and_then(|engine| engine.parse().ok());
+        let split_rows = self.field("split-rows=").and_then(|rows| rows.parse().ok());
+        let has_engine = wanted.engine.is_none_or(|asked| engine == Some(asked));
+        let has_rows = wanted
+            .split_rows
+            .is_none_or(|asked| split_rows.is_none_or(|rows: usize| rows == asked));
+        size == Some(wanted.size) && self.which_count() == wanted.which && has_engine && has_rows
+    }
+
+    /// Makes the plan that the line of this journal names.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::OtherPlan`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
+    /// memory.
+    pub(super) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
+        let settings = || {
+            let size: BoardSize = self.field("n=")?.parse().ok()?;
+            let engine: Engine = self.field("engine=")?.parse().ok()?;
             engine.check(size).ok()?;
-            let split_rows = field("split-rows=")?.parse().ok();
-            Some(Plan::new(size, engine, split_rows).for_count(self.which_count()))
+            let split_rows: Option<usize> = self.field("split-rows=")?.parse().ok();
+            Some((size, engine, split_rows))
         };
-        let plan = parse();
-        let made = plan.as_ref().map_or("no such plan".to_owned(), Plan::to_string);
-        if let Some(plan) = plan.filter(|_| made == self.plan) {
-            return Ok(plan);
+        let mut made = "no such plan".to_owned();
+        if let Some((size, engine, split_rows)) = settings() {
+            Plan::check_list_memory(size, engine, split_rows)?;
+            let plan = Plan::new(size, engine, split_rows).for_count(self.which_count());
+            made = plan.to_string();
+            if made == self.plan {
+                return Ok(plan);
+            }
         }
         let (version, holds) = (self.version.clone(), self.plan.clone());
-        Err(JournalError::OtherPlan { version, holds, has: made })
+        Err(JournalError::OtherPlan { version, holds, has: made }.at(path))
     }
 }
 
@@ -104,7 +142,7 @@ impl FirstLine {
 /// zeros.
 fn not_a_journal(line: &[u8]) -> JournalError {
     if line.starts_with(&[0; MAGIC.len()]) {
-        return JournalError::Damaged { line: 1, what: "it begins with zeros" };
+        return JournalError::NoPlan { what: "it begins with zeros" };
     }
     JournalError::NotAJournal
 }

@@ -3,76 +3,84 @@
 //! A folder may hold the journals of a million shards, and each shard must start at once. So a shard that starts
 //! reads only the journals that may hold its own units. The name of a journal says which shard its process counted:
 //! `n28-0007-of-1000000.HOST.PID.journal`. A process records only units of its own shard. So a journal is passed over
-//! if its name has this board size and either the other count, or another index of the same number of shards. All
-//! other files are read, whatever they are called, unless their first line names the other count.
+//! if its name has another board size, the other count, or another index of the same number of shards. All other files
+//! are read, whatever they are called, unless their first line names another count.
 //!
-//! **What if a name is wrong?** Users may rename files, and pack many into one. If a journal is passed over although
+//! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although
 //! it holds units of this shard, these units are counted again. That costs time, and [`Record::read`], which reads
 //! all journals, compares both counts. If a journal is read although it holds no unit of this shard, nothing changes.
 //! So no name can make a number wrong.
 //!
 //! **What is not noticed.** A shard that starts does not notice damage in the journals of other shards. Commands that
-//! read all journals do. The plan is taken from the first journal that can be read, even from one that is passed
-//! over.
+//! read all journals do.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::disk::parse_file_name;
-use super::first_line::FirstLine;
-use super::reader::JournalFile;
-use super::union::{Record, read_first, read_like};
-use crate::board::size::BoardSize;
+use super::first_line::{FirstLine, Wanted};
+use super::{Record, first_plan};
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
+use crate::plan::Plan;
 use crate::shard::Shard;
 
-/// Reads the journals in a folder that may hold units of a shard. Returns their record, and what was left out. There
-/// is no record if no journal names a plan. A unit with two counts is an error.
-pub(crate) fn read_shard(
+/// Reads the journals in a folder that may hold units of a shard of this count.
+///
+/// The plan is that of the journals. If none of them names one, `new_plan` makes it.
+///
+/// # Errors
+///
+/// [`Error::PlansDiffer`] if journals have different plans and the settings do not say which of them is wanted.
+/// [`Error::Journal`] if the folder cannot be listed, or if this build cannot make the plan of the journals.
+pub(super) fn read_folder(
     folder: &Path,
-    size: BoardSize,
-    which: WhichCount,
+    wanted: &Wanted,
     shard: Shard,
-) -> Result<(Option<Record>, Vec<Error>), Error> {
+    new_plan: impl FnOnce() -> Result<Plan, Error>,
+) -> Result<Record, Error> {
     let (mut files, mut passed_over) = (Vec::new(), Vec::new());
     for name in journal_names(folder)? {
-        let named = name.to_str().and_then(parse_file_name).filter(|(n, ..)| *n == size.get());
-        match named {
-            Some((_, count, _)) if count != which => {}
+        let path = folder.join(&name);
+        match name.to_str().and_then(parse_file_name) {
+            Some((n, which, _)) if n != wanted.size.get() || which != wanted.which => {}
             Some((.., other)) if other.shards() == shard.shards() && other != shard => {
-                passed_over.push(folder.join(name));
+                passed_over.push(path);
             }
-            _ => files.push(folder.join(name)),
+            _ => files.push(path),
         }
     }
-    // Whatever its name says, a journal of the other count is of no use.
-    files.retain(|path| FirstLine::read_at(path).is_none_or(|line| line.which_count() == which));
+    // A file whose first line cannot be read may hold units of this count, and none of another one would be taken.
+    let may_be_of_count = |path: &PathBuf| match FirstLine::read_at(path) {
+        Ok(Some(first)) => first.is_of(wanted),
+        Ok(None) | Err(_) => true,
+    };
+    files.retain(may_be_of_count);
     files.sort_unstable();
-    let of_all = files.iter().chain(&passed_over);
-    let (record, left_out) = if let Ok(Some(first)) = read_first(of_all) {
-        let mut record = Record::unite(&first.plan, read_like(&first, &files))?;
-        let left_out = mem::take(&mut record.left_out);
-        (Some(record), left_out)
-    } else {
-        (None, files.iter().filter_map(|path| JournalFile::read(path, None).err()).collect())
-    };
-    // A unit with two counts shows that a machine made errors. Counting it once more would not settle which count is
-    // right. Units that may be in a journal which this machine cannot read at this moment are not counted again
-    // either.
-    let ends = |error: &&Error| match error {
-        Error::Journal { error: JournalError::Io { source, .. }, .. } => source.is_of_machine,
-        error => matches!(error, Error::CountsDiffer { .. }),
-    };
-    match left_out.iter().find(ends) {
-        Some(error) => Err(error.clone()),
-        None => Ok((record, left_out)),
+    match first_plan(&files) {
+        Ok(Some((named_by, plan))) => return Record::read_of_plan(plan, named_by, &files),
+        Err(
+            error @ Error::Journal {
+                error: JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. },
+                ..
+            },
+        ) => return Err(error),
+        // Reading the files leaves them out, and says why.
+        Ok(None) | Err(_) => {}
     }
+    // All shards have one plan, so any journal of the count will do. If a user has mixed plans, all shards take the same.
+    passed_over.sort_unstable();
+    for path in &passed_over {
+        let Ok(Some(first)) = FirstLine::read_at(path) else { continue };
+        if first.is_of(wanted) {
+            return Record::read_of_plan(first.make_plan(path)?, path, &files);
+        }
+    }
+    Record::read_of_plan(new_plan()?, folder, &files)
 }
 
 /// Lists the journals that these paths stand for.
@@ -124,7 +132,8 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
 /// Each group has the journals of the first count and the journals of the second count. Files without a readable
 /// first line go to the first plan.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
-    let lines: Vec<_> = files.par_iter().map(|path| FirstLine::read_at(path)).collect();
+    let read = |path: &PathBuf| FirstLine::read_at(path).ok().flatten();
+    let lines: Vec<_> = files.par_iter().map(read).collect();
     let first = lines.iter().flatten().next();
     let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
     for (path, line) in files.into_iter().zip(&lines) {

@@ -2,49 +2,17 @@
 //!
 //! Reading is strict: if writing a line again would give other bytes, the line is damaged, even if its CRC is right.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
+use super::runs::Run;
 use crate::done::UnitsDone;
-use crate::engine::Kernel;
-use crate::forecast::Clusters;
-use crate::machine::Cpu;
 use crate::plan::Plan;
-use crate::shard::Shard;
-use crate::version::version;
 
 /// The longest line in bytes, with its line feed. The longest line that is written takes a fiftieth of this.
 pub(super) const MAX_LINE_LEN: u64 = 1 << 20;
-
-/// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Run {
-    /// The version of the program, with its commit: `0.1.0+86eb928`. Older journals have no commit.
-    pub version: String,
-    /// The day on which the run began, in UTC: `2026-11-26`. Empty in older journals.
-    pub date: String,
-    /// The name of the kernel.
-    pub kernel: String,
-    /// The number of counting threads.
-    pub threads: usize,
-    /// The shard that the process counted.
-    pub shard: Shard,
-    /// The brand of the CPU.
-    pub machine: String,
-    /// The number of units that the process finished.
-    pub units: usize,
-    /// The wall time from the start of counting to the last recorded units.
-    pub elapsed: Duration,
-    /// The CPU time that all threads of the process spent on units.
-    pub cpu_time: Duration,
-    /// The finished units in clusters, with the CPU time that they took.
-    pub(super) clusters: Clusters,
-}
 
 /// A line of a journal after the first one.
 pub(super) enum Line {
@@ -57,12 +25,12 @@ pub(super) enum Line {
 /// The number from which the CRC-32 of a line starts: 0 for the first line, and for all other lines the CRC-32 of the
 /// plan that the first line names. So a line of another plan or count never has the right CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seal(u32);
+pub(super) struct LineCrc(u32);
 
-impl Seal {
+impl LineCrc {
     pub(super) const FIRST_LINE: Self = Self(0);
 
-    /// Returns the seal of all lines of a plan after the first one.
+    /// Returns the start of the CRC of all lines of a plan after the first one.
     pub(super) fn of(plan: &Plan) -> Self {
         Self(crc32fast::hash(plan.to_string().as_bytes()))
     }
@@ -74,13 +42,13 @@ impl Seal {
     }
 
     /// Returns the text of a line with its CRC and a line feed.
-    pub(super) fn close(self, text: &str) -> String {
+    pub(super) fn add_to(self, text: &str) -> String {
         format!("{text} {}\n", self.crc(text))
     }
 
     /// Returns the text of a line if its CRC is right. The line is given without its line feed, but may end with a
     /// carriage return if the file went through Windows.
-    pub(super) fn open(self, line: &[u8]) -> Result<&str, &'static str> {
+    pub(super) fn take_from(self, line: &[u8]) -> Result<&str, &'static str> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
         let (text, crc) = line.rsplit_once(' ').ok_or("it has no CRC")?;
@@ -110,56 +78,6 @@ impl Line {
         let run = text.strip_prefix("run ").and_then(Run::parse);
         let run = run.filter(|run| !text.contains(char::is_control) && run.to_string() == text);
         run.map(Self::Run).ok_or(MISWRITTEN)
-    }
-}
-
-impl Run {
-    /// Makes the run of this process, which begins now.
-    pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
-        let date = Timestamp::now().strftime("%F").to_string();
-        let (version, kernel) = (version(), kernel.name().to_owned());
-        let machine = Cpu::detect().brand.replace(char::is_control, " ");
-        Self { version, date, kernel, threads, shard, machine, ..Self::default() }
-    }
-
-    /// Returns whether units take equally long in both runs: the kernel, the machine and the number of threads are
-    /// equal.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (&self.kernel, &self.machine, self.threads)
-            == (&other.kernel, &other.machine, other.threads)
-    }
-
-    /// Adds finished units to the run.
-    pub(super) fn add(&mut self, done: &UnitsDone) {
-        self.units += done.units.len();
-        self.elapsed = self.elapsed.max(done.elapsed);
-        self.cpu_time = self.cpu_time.saturating_add(done.cpu_time);
-        self.clusters.add(done);
-    }
-
-    /// Makes a run that stands for one whose own line is lost.
-    pub(super) fn unknown() -> Self {
-        let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
-        Self { version, kernel, threads: 1, machine, ..Self::default() }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let mut rest = text;
-        let mut field = |name| {
-            let (value, after) = rest.strip_prefix(name)?.split_once(' ')?;
-            rest = after;
-            Some(value.to_owned())
-        };
-        let run = Self {
-            version: field("version=")?,
-            date: field("date=").unwrap_or_default(),
-            kernel: field("kernel=")?,
-            threads: field("threads=")?.parse().ok()?,
-            shard: field("shard=")?.parse().ok()?,
-            ..Self::default()
-        };
-        // The machine's name comes last, because it may contain spaces.
-        Some(Self { machine: rest.strip_prefix("machine=")?.to_owned(), ..run })
     }
 }
 
@@ -222,16 +140,4 @@ pub(super) fn format_done(done: &UnitsDone) -> String {
     counts.iter().for_each(|count| _ = write!(text, "{count},"));
     text.pop();
     text
-}
-
-/// Writes the line that begins a run, without its CRC.
-impl fmt::Display for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, date, kernel, threads, shard, machine, .. } = self;
-        write!(f, "run version={version} ")?;
-        if !date.is_empty() {
-            write!(f, "date={date} ")?;
-        }
-        write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
-    }
 }

@@ -9,8 +9,8 @@
 //! failed sync it cuts the file back to that length, and the count ends. For the same reason the cache is dropped
 //! before a journal is read, both when it is resumed and at the end: only what the disk has counts.
 //!
-//! **Changes by others.** The thread that syncs checks each second whether the file is still at its path and as long
-//! as this process left it.
+//! **Changes by others.** The thread that syncs checks each second whether the file is still at its path, goes on there
+//! where this process has ended, and is as long as this process left it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,12 +20,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::disk::{drop_cache, leads_to, open, sync_folder};
+use super::Record;
+use super::disk::{drop_cache, goes_on_at, open, sync_folder};
 use super::first_line::FirstLine;
-use super::line::{Run, Seal, format_done};
-use super::lock::{Lock, open_locked, read_from_disk};
-use super::union::Record;
-use crate::done::{Tally, UnitsDone};
+use super::line::{LineCrc, format_done};
+use super::place::{Lock, open_locked, read_from_disk};
+use super::runs::Run;
+use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 
@@ -37,8 +38,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A journal that is being written.
 pub(crate) struct Journal {
     plan: Arc<Plan>,
+    line_crc: LineCrc,
     /// What the journal held before.
-    held: Tally,
+    held: Sum,
     shared: Arc<Shared>,
     /// Asks the thread that syncs to end, by sending it a channel. That channel closes when the thread has ended.
     ends: Sender<Sender<()>>,
@@ -68,13 +70,8 @@ struct Written {
 
 impl Journal {
     /// Begins to write after the lines that the journal holds. The first lines written say who counts.
-    pub(crate) fn begin(
-        lock: Lock,
-        plan: &Arc<Plan>,
-        record: Option<&Record>,
-        run: &Run,
-    ) -> Result<Self, Error> {
-        let Lock { path, file, length } = lock;
+    pub(super) fn begin(lock: Lock, plan: &Arc<Plan>, held: Sum, run: &Run) -> Result<Self, Error> {
+        let Lock { path, file, length, kept, lacks_line_feed } = lock;
         let of_file = |error: JournalError| error.at(&path);
         let file = match file {
             Some(file) => file,
@@ -85,27 +82,31 @@ impl Journal {
             // Where locks do nothing, another process may have written meanwhile.
             return Err(of_file(JournalError::InUse));
         }
-        // A new file of a shard holds nothing, even if other journals in its folder do.
-        let record = record.filter(|_| length > 0);
-        let bytes = record.map_or(0, |record| record.files[0].bytes);
-        if bytes < length {
-            file.set_len(bytes).map_err(JournalError::cannot("write")).map_err(of_file)?;
+        if kept < length {
+            file.set_len(kept).map_err(JournalError::cannot("write")).map_err(of_file)?;
         }
-        let written = Written { bytes, synced: bytes, ..Written::default() };
+        let written = Written { bytes: kept, synced: kept, ..Written::default() };
         let shared = Arc::new(Shared { path: path.clone(), file, written: Mutex::new(written) });
-        let first = if bytes == 0 { FirstLine::write(plan) } else { String::new() };
-        shared.append(&(first + &Seal::of(plan).close(&run.to_string())));
+        let line_crc = LineCrc::of(plan);
+        let mut first_lines = String::new();
+        if kept == 0 {
+            first_lines += &FirstLine::write(plan);
+        } else if lacks_line_feed {
+            // The next line must not become a part of the damaged one.
+            first_lines.push('\n');
+        }
+        first_lines += &line_crc.add_to(&run.to_string());
+        shared.append(&first_lines);
         if let Some(failure) = shared.written().failure.take() {
             return Err(of_file(failure));
         }
         let (ends, told) = channel();
         let syncer = Builder::new().name("nqueens-journal".to_owned()).spawn({
             let shared = Arc::clone(&shared);
-            move || shared.sync_until_end(&told, bytes == 0)
+            move || shared.sync_until_end(&told, kept == 0)
         });
         let syncer = Some(syncer.map_err(Error::no_thread)?);
-        let held = record.map_or(Tally::default(), Record::tally);
-        Ok(Self { plan: Arc::clone(plan), held, shared, ends, syncer })
+        Ok(Self { plan: Arc::clone(plan), line_crc, held, shared, ends, syncer })
     }
 
     /// Returns the path of the journal.
@@ -115,7 +116,7 @@ impl Journal {
 
     /// Appends finished units. If that fails, [`Journal::has_failed`] returns true.
     pub(crate) fn append(&self, done: &UnitsDone) {
-        self.shared.append(&Seal::of(&self.plan).close(&format_done(done)));
+        self.shared.append(&self.line_crc.add_to(&format_done(done)));
     }
 
     /// Returns whether no more lines can be written.
@@ -130,18 +131,18 @@ impl Journal {
 
     /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was held
     /// before and what was counted since. Calls `waits` once if the disk takes its time.
-    pub(crate) fn close(mut self, counted: Tally, waits: &dyn Fn()) -> Result<Record, Error> {
+    pub(crate) fn close(mut self, counted: Sum, waits: &dyn Fn()) -> Result<Record, Error> {
         use JournalError::{Gone, NotAsWritten, WrittenByOthers};
         let ended = self.end(waits);
         let (path, harm) = (self.path(), self.shared.find_harm());
         let file = ended.map_err(|error| error.at(path)).and_then(|()| open(path));
         let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
         match read {
-            Ok((Some(record), _)) if record.tally() == self.held + counted => Ok(record),
+            Ok((Some(record), _)) if record.sum() == self.held + counted => Ok(record),
             // The first line names another plan now, so another process wrote the file.
             Err(Error::PlansDiffer { .. }) => Err(harm.unwrap_or(WrittenByOthers).at(path)),
-            // The error of a damaged file says what is damaged. If the file is gone, that is the reason why the disk
-            // did not take its lines.
+            // The error of a file that names no plan says so. If the file is gone, that is the reason why the disk did
+            // not take its lines.
             Err(error) if harm != Some(Gone) => Err(error),
             _ => Err(harm.unwrap_or(NotAsWritten).at(path)),
         }
@@ -191,20 +192,21 @@ impl Shared {
     /// does not answer.
     fn find_harm(&self) -> Option<JournalError> {
         let before = self.written().bytes;
-        let is_here = leads_to(&self.path, &self.file);
         let length = self.length();
+        if length.as_ref().is_ok_and(|length| *length < before) {
+            return Some(JournalError::WrittenByOthers);
+        }
+        match goes_on_at(&self.path, &self.file, before) {
+            Ok(false) => return Some(JournalError::Gone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Some(JournalError::Gone);
+            }
+            Ok(true) | Err(_) => {}
+        }
         // A write that was under way has ended by this time.
         let written = self.written();
-        match (is_here, length) {
-            (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Some(JournalError::Gone),
-            (Ok(false), _) => Some(JournalError::Gone),
-            (_, Ok(length))
-                if length < before || (length > written.bytes && written.failure.is_none()) =>
-            {
-                Some(JournalError::WrittenByOthers)
-            }
-            _ => None,
-        }
+        let is_longer = length.is_ok_and(|length| length > written.bytes);
+        (is_longer && written.failure.is_none()).then_some(JournalError::WrittenByOthers)
     }
 
     fn length(&self) -> io::Result<u64> {

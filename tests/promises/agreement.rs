@@ -1,6 +1,6 @@
 //! The total depends on the board alone, not on engine, kernel, split rows or threads.
 
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Tally, thread_pool};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Sum, thread_pool};
 use proptest::prelude::*;
 
 use crate::common::{kernels, size};
@@ -73,7 +73,7 @@ fn a_cancelled_count_reports_its_progress() {
         assert!(
             matches!(
                 stopped,
-                Err(Error::Stopped { done: Tally { units: 0, solutions: 0 }, .. }
+                Err(Error::Stopped { done: Sum { units: 0, solutions: 0 }, .. }
                     | Error::StoppedBefore { .. })
             ),
             "{engine}"

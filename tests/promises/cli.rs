@@ -2,54 +2,111 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{json, nqueens, output, refused, run, spawn, stderr, stdout, without_reader};
+use serde_json::Value;
 
-#[test]
-fn the_help_is_as_recorded() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+use crate::common::{
+    arg, as_folder, fresh, json, nqueens, output, refused, run, spawn, stderr, stdout,
+    without_reader,
+};
+
+/// What a command prints, with exit code 0 and without a message.
+fn printed(args: &[&str]) -> String {
+    let output = output(args);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
+    stdout(&output).to_owned()
 }
 
-/// The README shows real output. Only times and the kernel's name differ from run to run.
-#[test]
-fn the_examples_in_the_readme_are_true() {
-    let readme = std::fs::read_to_string("README.md").expect("the package has one");
-    let examples: String = readme.lines().map(|line| with_wildcards(line) + "\n").collect();
-    // trycmd wants an empty line after each output; readers of the README do not.
-    let examples = examples
-        .replace("\n```\n", "\n\n```\n")
-        .replace("\n$ ", "\n\n$ ")
-        .replace("```console\n\n$ ", "```console\n$ ");
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.md");
-    std::fs::write(&file, examples).expect("the target folder can be written");
-    trycmd::TestCases::new().case(file);
-}
-
-/// Replaces times (numbers with a decimal point, and their unit) and kernels with trycmd's wildcard.
-fn with_wildcards(line: &str) -> String {
-    let mut text = line.to_owned();
-    for name in nqueens::Kernel::NAMES {
-        text = text.replace(&format!("kernel {name}"), "kernel [..]");
-        text = text.replace(&format!("\"kernel\":\"{name}\""), "\"kernel\":\"[..]\"");
+/// The labels and texts of an answer. The text of `time`, which differs from run to run, is left out.
+fn rows(answer: &str) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    for line in answer.lines() {
+        let (label, text) = line.split_at_checked(13).expect("a label and a text");
+        let text = if label.trim_end() == "time" { "" } else { text };
+        rows.push((label.trim_end().to_owned(), text.to_owned()));
     }
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let numbers: Vec<&str> = text
-        .split(|c: char| !is_number(c))
-        .filter(|part| part.split('.').count() == 2 && part.parse::<f64>().is_ok())
-        .collect();
-    let replaced = numbers.iter().fold(text.clone(), |text, number| text.replace(number, "[..]"));
-    let replaced = [" µs ", " ms ", " s "].iter().fold(replaced + " ", |text, unit| {
-        match text.split_once(unit) {
-            Some((time, rest)) => {
-                let before = time.trim_end_matches("[..]").trim_end_matches(is_number).trim_end();
-                format!("{before}[..] {rest}")
-            }
-            None => text,
-        }
-    });
-    let replaced = replaced.trim_end().to_owned();
-    if line.starts_with('$') { line.to_owned() } else { replaced }
+    rows
+}
+
+#[test]
+fn an_answer_has_a_row_for_each_fact() {
+    let kernel = nqueens::Kernel::detect();
+    let subtrees = format!("subtrees, kernel {kernel}");
+    let fundamental = printed(&["count", "12", "--fundamental", "--threads", "2"]);
+    let wanted = [
+        ("n", "12"),
+        ("total", "14200"),
+        ("fundamental", "1787"),
+        ("classes", "1765 of 8 solutions, 18 of 4, 4 of 2, 0 of 1"),
+        ("published", "agrees"),
+        ("engine", &subtrees),
+        ("threads", "2"),
+        ("time", ""),
+    ];
+    let text = |(label, text): (&str, &str)| (label.to_owned(), text.to_owned());
+    assert_eq!(rows(&fundamental), wanted.map(text));
+
+    let folder = fresh("cli-shard");
+    let place = as_folder(&folder);
+    let shard = ["count", "12", "--shard", "1/3", "--threads", "1", "--journal", arg(&place)];
+    let mut shard = rows(&printed(&shard));
+    let (label, journal) = shard.pop().expect("a row");
+    assert_eq!(label, "journal");
+    assert!(journal.ends_with(".journal: 0 units done before"), "{journal}");
+    let wanted = [
+        ("n", "12"),
+        ("part", "shard 1 of 0-2: 48 units"),
+        ("solutions", "5072 in this shard"),
+        ("engine", &subtrees),
+        ("threads", "1"),
+        ("time", ""),
+    ];
+    assert_eq!(shard, wanted.map(text));
+
+    let unit = printed(&["unit", "8", "3", "--engine", "bitmask"]);
+    let mut wanted = vec![
+        text(("n", "8")),
+        text(("plan", "engine bitmask, hash 0a84c9f3, 8 units")),
+        text(("unit", "3")),
+        text(("weight", "1")),
+        text(("columns", "of row 1: 4")),
+    ];
+    for row in 2..=8 {
+        wanted.push((String::new(), format!("of row {row}: 1 2 3 4 5 6 7 8")));
+    }
+    wanted.push(text(("count", "18")));
+    assert_eq!(rows(&unit), wanted);
+}
+
+#[test]
+fn quiet_answers_are_bare_numbers() {
+    assert_eq!(printed(&["count", "12", "--fundamental", "--quiet"]), "14200\n1787\n");
+    assert_eq!(printed(&["unit", "14", "300", "--quiet"]), "326\n");
+    let folder = as_folder(&fresh("cli-quiet"));
+    let shard = |shard| {
+        let count = ["count", "12", "-q", "--shard", shard, "--journal", arg(&folder)];
+        printed(&count).trim_end().parse::<u32>().expect("a bare number")
+    };
+    assert_eq!(["0/3", "1/3", "2/3"].map(shard).iter().sum::<u32>(), 14_200);
+    assert_eq!(printed(&["merge", "-q", arg(&folder)]), "14200\n");
+}
+
+/// As a job array takes it.
+#[test]
+fn missing_shards_are_printed_as_one_word() {
+    let folder = as_folder(&fresh("cli-missing"));
+    let missing = || {
+        let output = output(&["merge", "--missing", arg(&folder)]);
+        (output.status.code(), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    for shard in ["1/7", "3/7"] {
+        printed(&["count", "10", "--shard", shard, "--journal", arg(&folder)]);
+    }
+    assert_eq!(missing(), (Some(3), "0,2,4-6\n".to_owned(), String::new()));
+    printed(&["count", "10", "--journal", arg(&folder)]);
+    assert_eq!(missing(), (Some(0), String::new(), String::new()));
 }
 
 #[test]
@@ -60,18 +117,25 @@ fn bad_input_gets_one_clear_line() {
         (&["8"], "'nqueens count 8'"),
         (&["count"], "required arguments were not provided: <N>;"),
         (&["count", "8", "--journal", "-"], "cannot write to standard output here"),
-        (&["count", "8", "--journal", ""], "a value is required for '--journal <FILE>'"),
-        (&["count", "8", "--journal", "nodir/x"], "make folder ./nodir first"),
-        (&["merge", "Cargo.toml", "--into", "nodir/x"], "make folder ./nodir first"),
-        (&["merge", "Cargo.toml", "--into", "/nodir/x"], "make folder /nodir first"),
+        (&["count", "8", "--journal", ""], "a value is required for '--journal <PATH>'"),
+        (&["count", "8", "--journal", "nodir/x.journal"], "make folder ./nodir first"),
+        (&["count", "8", "--journal", "nodir/x/"], "make folder ./nodir first"),
+        (&["count", "8", "--journal", "q8"], "name a file that ends in .journal, or a folder"),
+        (&["count", "8", "--journal", "q8.txt"], "name a file that ends in .journal, or a folder"),
+        (&["count", "8", "--shard", "0/2"], "were not provided: --journal <PATH>"),
+        (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2' is not a shard: choose 0 to 1"),
+        (&["count", "8", "--shard", "-1/2", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
+        (&["count", "8", "--shard", "1", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
+        (&["count", "8", "--shard", "0/1000001", "-j", "x/"], "choose 1 to 1000000"),
+        (&["count", "8", "--shard", "0/2", "-j", "x/", "--fundamental"], "--fundamental"),
         (&["compare", "8", "--svg", "/nodir/x.svg"], "make folder /nodir first"),
         (&["status", "src", "--html", "nodir/x.html"], "make folder ./nodir first"),
         (&["status", "nofile"], "name a file or folder that exists"),
         (&["merge", "src", "nofile"], "name a file or folder that exists"),
         (&["verify", "nofile"], "name a file or folder that exists"),
-        (&["merge", "nofile", "--into", "x"], "name a file or folder that exists"),
-        (&["merge", "some.journal", "--into", "-"], "--into"),
-        (&["shard", "8", "--shards", "1", "--index", "0", "--out", "-"], "--out"),
+        (&["merge", "nofile", "--missing"], "name a file or folder that exists"),
+        (&["merge", "nofile", "--missing", "--json"], "--json"),
+        (&["merge", "nofile", "--missing", "--twice"], "--twice"),
         (&["estimate", "8", "--seconds", "0"], "a time like 1m30s"),
         (&["count", "8", "--json=1"], "unexpected value '1' for '--json'"),
         (&["count", "8", "-t"], "a value is required for '--threads <T>'"),
@@ -96,6 +160,11 @@ fn bad_input_gets_one_clear_line() {
         (&["table", "1..=33"], "0 to 32"),
         (&["table", "30-40"], "'30-40' for '[N]...': '40' is not a board size: choose 0 to 32"),
         (&["table", "--csv", "--json"], "--json"),
+        (&["unit", "14", "890"], "unit 890: choose 0 to 889"),
+        (
+            &["count", "33"],
+            "invalid value '33' for '<N>': '33' is not a board size: choose 0 to 32; see 'nqueens count --help'",
+        ),
     ];
     for (args, reason) in cases {
         refused(&output(args), 2, &[reason]);
@@ -106,12 +175,11 @@ fn bad_input_gets_one_clear_line() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_message_names_a_temporary_file() {
-    let journal = crate::common::fresh("cli-temporary.journal");
-    let path = journal.to_str().expect("text");
+    let journal = fresh("cli-temporary.journal");
+    let path = arg(&journal);
     assert_eq!(output(&["count", "8", "--journal", path]).status.code(), Some(0));
     for args in [
-        &["merge", path, "--into", "/proc/new"][..],
-        &["status", path, "--html", "/proc/new.html"],
+        &["status", path, "--html", "/proc/new.html"][..],
         &["compare", "8", "--svg", "/proc/new.svg"],
     ] {
         let output = output(args);
@@ -143,52 +211,50 @@ fn the_readme_describes_every_engine_as_the_help_does() {
 #[test]
 fn a_bad_variable_is_named() {
     let most = (4 * nqueens::cores()).max(64);
-    for (name, value, most) in [
-        ("NQUEENS_THREADS", "many", most),
-        ("NQUEENS_THREADS", "4097", most),
-        ("SLURM_CPUS_PER_TASK", "4097", 4096),
-        ("SLURM_CPUS_PER_TASK", "0", 4096),
-        ("SLURM_CPUS_PER_TASK", "-1", 4096),
-        ("SLURM_CPUS_PER_TASK", "99999999999999999999", 4096),
-    ] {
-        let output = run(nqueens(&["count", "8"]).env(name, value));
+    for value in ["many", "0", "-1", "4097"] {
+        let output = run(nqueens(&["count", "8"]).env("NQUEENS_THREADS", value));
         let choose = format!("choose 1 to {most}");
-        refused(&output, 2, &[&format!("{name}: '{value}'"), &choose]);
+        refused(&output, 2, &[&format!("NQUEENS_THREADS: '{value}'"), &choose]);
     }
 }
 
 #[test]
-fn threads_come_from_the_flag_then_from_the_variables() {
-    let threads = |args: &[&str], variables: &[(&str, &str)]| {
+fn threads_come_from_the_flag_then_from_the_variable() {
+    let threads = |args: &[&str], variable: Option<&str>| {
         let mut command = nqueens(&["count", "8", "--json"]);
-        json(&run(command.args(args).envs(variables.iter().copied())))["threads"].as_u64()
+        let variables = variable.map(|value| ("NQUEENS_THREADS", value));
+        json(&run(command.args(args).envs(variables)))["threads"].as_u64()
     };
-    let both = [("NQUEENS_THREADS", "5"), ("SLURM_CPUS_PER_TASK", "3")];
-    assert_eq!(threads(&["--threads", "7"], &both), Some(7));
-    assert_eq!(threads(&[], &both), Some(5));
-    let cores = threads(&[], &[]);
-    assert_eq!(threads(&[], &both[1..]), cores.min(Some(3)));
-    assert_eq!(threads(&[], &[("NQUEENS_THREADS", "")]), cores);
+    assert_eq!(threads(&["--threads", "7"], Some("5")), Some(7));
+    assert_eq!(threads(&[], Some("5")), Some(5));
+    let cores = Some(nqueens::cores() as u64);
+    assert_eq!(threads(&[], None), cores);
+    assert_eq!(threads(&[], Some("")), cores);
 }
 
-/// Slurm's number is that of a task, of which this process may have a part.
+/// Job files pass them as options. A variable that is read unasked would choose other shards and threads than those
+/// that the command names.
 #[test]
-fn a_scheduler_does_not_give_more_threads_than_cores() {
-    let of_task =
-        |number: &str| run(nqueens(&["cpu", "--quiet"]).env("SLURM_CPUS_PER_TASK", number));
-    let cores = stdout(&output(&["cpu", "--quiet"])).trim().to_owned();
-    let more = (cores.parse::<usize>().expect("a number") + 1).to_string();
-    let within = of_task(&cores);
-    assert_eq!((stdout(&within).trim(), stderr(&within)), (&*cores, ""));
-    // A node may have many times as many cores as a container on it.
-    for number in [&more, "4096"] {
-        let beyond = of_task(number);
-        assert_eq!((beyond.status.code(), stdout(&beyond).trim()), (Some(0), &*cores));
-        let message = stderr(&beyond);
-        assert_eq!(message.lines().count(), 1, "{message}");
-        for part in [format!("SLURM_CPUS_PER_TASK is {number}"), format!("only {cores} core")] {
-            assert!(message.contains(&part), "{message}");
-        }
+fn no_variable_of_a_scheduler_is_read() {
+    const VARIABLES: [&str; 10] = [
+        "SLURM_CPUS_PER_TASK",
+        "SLURM_ARRAY_TASK_ID",
+        "PBS_ARRAY_INDEX",
+        "PBS_ARRAYID",
+        "JOB_COMPLETION_INDEX",
+        "AWS_BATCH_JOB_ARRAY_INDEX",
+        "HQ_TASK_ID",
+        "SGE_TASK_ID",
+        "LSB_JOBINDEX",
+        "OMP_NUM_THREADS",
+    ];
+    for value in ["1", "none"] {
+        let mut count = nqueens(&["count", "10", "--json"]);
+        let output = run(count.envs(VARIABLES.map(|name| (name, value))));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+        let object = json(&output);
+        assert_eq!((&object["total"], &object["shard"]), (&"724".into(), &Value::Null));
+        assert_eq!(object["threads"].as_u64(), Some(nqueens::cores() as u64));
     }
 }
 
@@ -212,8 +278,14 @@ fn json_has_the_promised_fields() {
     assert!(nqueens::Kernel::NAMES.iter().any(|name| object["kernel"] == *name));
     assert!(object["units"].is_u64() && object["seconds"].is_f64());
 
-    let without = output(&["count", "10", "--json"]);
-    assert!(json(&without)["fundamental"].is_null());
+    let classes = serde_json::json!({ "8": "89", "4": "3", "2": "0", "1": "0" });
+    assert_eq!((&object["shard"], &object["solutions"]), (&Value::Null, &"724".into()));
+    assert_eq!((&object["journal"], &object["count"]), (&Value::Null, &"first".into()));
+    assert_eq!(object["classes"], classes);
+
+    let without = json(&output(&["count", "10", "--json"]));
+    assert!(without["fundamental"].is_null() && without["classes"].is_null(), "{without}");
+    assert_eq!(json(&output(&["count", "10", "--second", "--json"]))["count"], "second");
 
     let cpu = output(&["cpu", "--json"]);
     let object = json(&cpu);
@@ -221,6 +293,35 @@ fn json_has_the_promised_fields() {
         object["kernels"].as_array().is_some_and(|kernels| kernels.contains(&object["kernel"]))
     );
     assert!(object["memory_total"].as_u64() > object["memory_available"].as_u64());
+}
+
+/// A part has no total, and nothing published to compare with.
+#[test]
+fn json_of_a_part_has_its_shard_and_no_total() {
+    let folder = fresh("cli-json-shard");
+    let place = as_folder(&folder);
+    let count = ["count", "12", "--shard", "1/3", "--json", "--journal", arg(&place)];
+    let part = json(&output(&count));
+    assert_eq!((&part["shard"], &part["solutions"]), (&"1/3".into(), &"5072".into()), "{part}");
+    assert!(part["total"].is_null() && part["fundamental"].is_null(), "{part}");
+    assert_eq!((&part["published"], &part["units"]), (&"unknown".into(), &48.into()), "{part}");
+    let journal = &part["journal"];
+    let file = journal["file"].as_str().expect("a path");
+    assert!(Path::new(file).is_file() && file.contains("/n12-0001-of-0003."), "{part}");
+    assert_eq!(journal["units_before"], 0, "{part}");
+    assert!(journal["seconds"].is_f64() && journal["cpu_seconds"].is_f64(), "{part}");
+
+    // Nothing is left to count, so no file is written.
+    let again = json(&output(&count));
+    assert_eq!((&again["solutions"], &again["units"]), (&"5072".into(), &48.into()), "{again}");
+    assert_eq!(again["journal"]["units_before"], 48, "{again}");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
+
+    let path = fresh("cli-json.journal");
+    let whole = json(&output(&["count", "12", "--json", "--journal", arg(&path)]));
+    assert_eq!((&whole["total"], &whole["shard"]), (&"14200".into(), &Value::Null), "{whole}");
+    let journal = &whole["journal"];
+    assert_eq!((&journal["file"], &journal["units_before"]), (&arg(&path).into(), &0.into()));
 }
 
 /// The rest is in JSON.
@@ -245,6 +346,7 @@ fn table_rows_come_as_text_csv_and_json() {
     };
     let text = rows(&[]);
     assert_eq!(text.len(), 11);
+    assert!(text[0].split_whitespace().eq(["n", "total", "fundamental", "time", "published"]));
     assert!(text[10].split_whitespace().take(3).eq(["9", "352", "46"]), "{}", text[10]);
     assert!(text.iter().skip(2).all(|row| row.ends_with("agrees")));
 
@@ -276,8 +378,6 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
         2,
         &["--split-rows", "colours"],
     );
-    let placed = output(&["count", "17", "--quiet", "--split-rows", "2", "--place", "a1,b3,c5,d2"]);
-    assert_eq!((stderr(&placed), placed.status.code()), ("", Some(0)));
     let bitmask = output(&["count", "6", "-q", "--engine", "bitmask", "--kernel", "portable"]);
     assert_eq!((stdout(&bitmask), bitmask.status.code()), ("4\n", Some(0)));
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
@@ -285,7 +385,15 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
 
 #[test]
 fn an_option_of_another_command_is_refused() {
-    refused(&output(&["verify", "x", "--kernel", "portable"]), 2, &["unexpected argument"]);
+    for args in [
+        &["verify", "x", "--kernel", "portable"][..],
+        &["count", "8", "--place", "a1"],
+        &["count", "8", "--shards", "2"],
+        &["merge", "x", "--into", "y.journal"],
+        &["estimate", "8", "--shard", "0/2"],
+    ] {
+        refused(&output(args), 2, &["unexpected argument"]);
+    }
 }
 
 #[test]
@@ -342,7 +450,7 @@ fn boards_beyond_the_fastest_engine_say_what_they_take() {
     for command in [
         &["count", "31"][..],
         &["estimate", "31"],
-        &["shard", "31", "--index", "0", "--shards", "2", "--out", "q31.journal"],
+        &["count", "31", "--shard", "0/2", "--journal", "q31.journal"],
     ] {
         refused(&output(&[command, &["--engine", "colours"]].concat()), 2, &limit);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::processes::{send, shim, wait_for_units};
 use crate::common::{
-    NQUEENS, contents, count_into, finish, json, nqueens, raise_counts, refused, run, spawn,
+    NQUEENS, arg, contents, count_into, finish, json, nqueens, raise_counts, refused, run, spawn,
     stderr, stdout, without_reader,
 };
 
@@ -23,7 +23,7 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 fn units_done(path: &Path) -> usize {
-    contents(path).tally().units
+    contents(path).sum().units
 }
 
 /// The message of a stopped count agrees with its journal.
@@ -52,7 +52,7 @@ fn a_journal_is_a_file_or_a_link_to_one() {
     assert_eq!(stdout(&run(&mut count_into("12", &link, &[]))), "14200\n");
     assert!(link.is_symlink() && units_done(&path) > 0);
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
-    for args in [&["merge", "--into", "new.journal"][..], &["merge"], &["status"], &["verify"]] {
+    for args in [&["count", "12", "--journal"][..], &["merge"], &["status"], &["verify"]] {
         refused(&run(nqueens(args).arg(&fifo)), 2, &["not a regular file"]);
     }
     fs::remove_file(&fifo).expect("it can be removed");
@@ -107,12 +107,18 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
 
 #[test]
 fn paths_that_cannot_be_written_are_clear_errors() {
+    let [device, program] = ["device", "program"].map(fresh);
+    std::os::unix::fs::symlink("/dev/full", &device).expect("room");
+    std::os::unix::fs::symlink(NQUEENS, &program).expect("room");
     let cases = [
         ("/nowhere/at/all.journal", 2, "make folder /nowhere/at first"),
-        ("/dev/full", 2, "not a regular file"),
-        (env!("CARGO_TARGET_TMPDIR"), 2, "name another file"),
+        ("/nowhere/at/all/", 2, "make folder /nowhere/at first"),
+        (arg(&device), 2, "not a regular file"),
         ("/proc/nqueens.journal", 2, "cannot open the journal"),
-        (NQUEENS, 1, "cannot open the journal: Text file busy"),
+        // Nobody can make a file in this folder, or a folder.
+        ("/proc", 2, "cannot open the journal"),
+        ("/proc/nqueens/", 2, "cannot open the journal"),
+        (arg(&program), 1, "cannot open the journal: Text file busy"),
     ];
     for (path, code, reason) in cases {
         refused(&run(&mut count_into("10", Path::new(path), &[])), code, &[reason, path]);
@@ -180,8 +186,8 @@ mod needs_root {
         fs::write(disk.0.join("other"), "the last inode").expect("room");
         let path = disk.0.join("q.journal");
         refused(&run(&mut count_into(N, &path, &[])), 1, &["No space left", "bytes or inodes"]);
-        let packed = run(nqueens(&["merge", "--into"]).args([&path, &finished("inodes")]));
-        refused(&packed, 1, &["No space left", "bytes or inodes"]);
+        let folder = run(&mut count_into(N, &disk.0, &[]));
+        refused(&folder, 1, &["No space left", "bytes or inodes"]);
     }
 
     #[test]

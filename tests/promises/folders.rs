@@ -4,15 +4,17 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nqueens::record::{JournalError, Record, UnitSet};
+use nqueens::record::Record;
+use nqueens::{Count, Engine, Shard, WhichCount};
+use serde_json::Value;
 
-use crate::common::processes::{send, shim, wait_until};
+use crate::common::processes::shim;
 use crate::common::{
-    NQUEENS, arg, contents, count_into, count_shard, finish, fresh, fresh_folder, journal_error,
-    json, keep_lines, nqueens, output, refused, result, run, set_aside, spawn, stderr, stdout,
+    NQUEENS, arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, json,
+    keep_lines, nqueens, output, refused, result, run, set_aside, size, stderr, stdout,
 };
 
 /// Q(12), and its text.
@@ -26,7 +28,7 @@ fn skip(why: &str) {
 }
 
 /// Two journals of one count: all of it, and the first lines or all of it again.
-fn folder_with_two(name: &str, lines_of_first: usize) -> std::path::PathBuf {
+fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
     let folder = fresh_folder(name);
     for name in ["a.journal", "b.journal"] {
         let args = ["--engine", "subtrees", "--threads", "1"];
@@ -34,6 +36,152 @@ fn folder_with_two(name: &str, lines_of_first: usize) -> std::path::PathBuf {
     }
     keep_lines(&folder.join("a.journal"), lines_of_first);
     folder
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("there").map(|entry| entry.expect("there"));
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().into_string().expect("text")).collect();
+    names.sort();
+    names
+}
+
+/// Each process makes a journal of its own, and counts what no journal of its count holds yet.
+#[test]
+fn a_whole_count_and_shards_share_a_folder() {
+    let folder = fresh("folders-whole");
+    let place = as_folder(&folder);
+    let count = |args: &[&str]| {
+        let count = ["count", "12", "--json", "--journal", arg(&place)];
+        let counted = output(&[&count, args].concat());
+        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{args:?}");
+        json(&counted)
+    };
+    let shard = count(&["--shard", "1/3"]);
+    assert_eq!((&shard["total"], &shard["journal"]["units_before"]), (&Value::Null, &0.into()));
+    // The whole count skips what the shard holds.
+    let whole = count(&[]);
+    assert_eq!((&whole["total"], &whole["shard"]), (&"14200".into(), &Value::Null));
+    assert_eq!(whole["journal"]["units_before"], shard["units"]);
+    assert_eq!(names(&folder).len(), 2);
+    // Nothing is left for a shard, with any number of shards.
+    for part in ["0/3", "2/3", "3/7"] {
+        let again = count(&["--shard", part]);
+        assert_eq!(again["journal"]["units_before"], again["units"], "{part}");
+        assert_eq!(again["journal"]["file"], arg(&place), "{part}: no file was written");
+    }
+    assert_eq!(names(&folder).len(), 2);
+    let record = contents(&folder);
+    assert_eq!((record.total(), record.repeated(), record.shards), (Some(14_200), 0, Some(3)));
+
+    // Also the other way round, from a whole count that was stopped.
+    let begun = folder.join("begun.journal");
+    for name in names(&folder) {
+        let path = folder.join(name);
+        if contents(&path).runs().any(|run| run.shard == Shard::WHOLE) {
+            fs::rename(&path, &begun).expect("room");
+        } else {
+            fs::remove_file(&path).expect("there");
+        }
+    }
+    keep_lines(&begun, 30);
+    let held = contents(&begun).sum().units;
+    let mut before = 0;
+    for part in ["0/3", "1/3", "2/3"] {
+        let shard = count(&["--shard", part]);
+        before += shard["journal"]["units_before"].as_u64().expect("a number") as usize;
+    }
+    assert_eq!(before, held, "each unit of the whole count is in one shard");
+    let record = contents(&folder);
+    assert_eq!((record.total(), record.repeated()), (Some(14_200), 0));
+}
+
+/// A folder may hold journals of other boards and of the second count, whatever they are called.
+#[test]
+fn journals_of_other_counts_are_passed_over() {
+    let folder = fresh_folder("folders-other-counts");
+    let whole = |n: u32| Count::new(size(n)).threads(2).journal(&folder);
+    let second = || whole(N).which_count(WhichCount::Second);
+    let other_board = whole(11).run().expect("a count");
+    let first = whole(N).run().expect("a count");
+    assert_eq!((first.total, first.units_before, first.left_out.len()), (14_200, 0, 0));
+    let of_second = second().run().expect("a count");
+    assert_eq!((of_second.total, of_second.units_before), (14_200, 0), "counted for itself");
+    // The names say which count it is. Without them, the first lines do.
+    for (outcome, name) in [(&other_board, "x"), (&first, "y"), (&of_second, "z")] {
+        set_aside(outcome, name);
+    }
+    let before = names(&folder);
+    for (count, units) in
+        [(whole(11), other_board.units), (whole(N), first.units), (second(), of_second.units)]
+    {
+        let again = count.run().expect("a count");
+        assert_eq!((again.units_before, again.left_out.len()), (units, 0));
+    }
+    for shard in [Shard::new(1, 2), Shard::new(4, 5)] {
+        let again = whole(N).shard(shard.expect("in range")).run().expect("a shard");
+        assert_eq!((again.units_before, again.left_out.len()), (again.units, 0));
+    }
+    assert_eq!(names(&folder), before, "nothing was left to count");
+}
+
+/// The units of engines differ. If nobody says which engine is meant, nothing is counted.
+#[test]
+fn journals_of_other_engines_are_passed_over_if_an_engine_is_named() {
+    let folder = fresh_folder("folders-engines");
+    let count = |args: &[&str]| {
+        let count = ["count", "12", "--quiet", "--journal", arg(&folder)];
+        output(&[&count, args].concat())
+    };
+    let subtrees = ["--engine", "subtrees"];
+    let rows = ["--split-rows", "3"];
+    // An engine that is not named is that of the journals.
+    for args in [&subtrees[..], &[], &["--shard", "0/2"]] {
+        assert_eq!(count(args).status.code(), Some(0), "{args:?}");
+    }
+    assert_eq!(names(&folder).len(), 1, "the others found all units");
+    assert_eq!(contents(&folder).plan().engine(), Engine::Subtrees);
+    for args in [&["--engine", "colours"][..], &["--engine", "bitmask"], &rows] {
+        let before = names(&folder);
+        assert_eq!(result(&count(args)), (Some(0), TOTAL, ""), "{args:?}");
+        assert_eq!(names(&folder).len(), before.len() + 1, "{args:?}: all units were counted");
+        assert_eq!(result(&count(args)), (Some(0), TOTAL, ""), "{args:?}");
+        assert_eq!(names(&folder).len(), before.len() + 1, "{args:?}: no unit was counted");
+    }
+    let before = names(&folder);
+    let words = ["plan=", "a count its --engine and --split-rows"];
+    refused(&count(&[]), 2, &words);
+    refused(&count(&subtrees), 2, &words);
+    assert_eq!(names(&folder), before);
+}
+
+#[test]
+fn a_place_for_journals_is_a_folder_or_a_file_with_their_ending() {
+    let folder = fresh_folder("folders-endings");
+    let words = ["is not a place for journals", "a file that ends in .journal, or a folder"];
+    for name in ["q", "q.txt", "q.journal.gz", "q.Journal", "journal", ".journal", "q.journal~"] {
+        let path = folder.join(name);
+        for args in [&[][..], &["--shard", "0/2"]] {
+            refused(&run(&mut count_into("8", &path, args)), 2, &words);
+            assert!(!path.exists(), "{name}");
+        }
+        // Whatever the file holds, it stays as it is.
+        fs::write(&path, "a letter\n").expect("room");
+        refused(&run(&mut count_into("8", &path, &[])), 2, &words);
+        assert_eq!(fs::read(&path).expect("there"), b"a letter\n", "{name}");
+        fs::remove_file(&path).expect("there");
+    }
+    // A folder may have any name, and is one also without a slash if it is there.
+    for name in ["q", "q.journal"] {
+        let path = folder.join(name);
+        fs::create_dir(&path).expect("room");
+        assert_eq!(result(&run(&mut count_into("8", &path, &[]))), (Some(0), "92\n", ""));
+        assert_eq!(names(&path).len(), 1, "{name}");
+    }
+    let new = as_folder(&folder.join("new.journal"));
+    assert_eq!(result(&run(&mut count_into("8", &new, &[]))), (Some(0), "92\n", ""));
+    assert!(new.is_dir());
 }
 
 /// Some systems put a file of their own beside each one on a share.
@@ -51,10 +199,10 @@ fn names_that_begin_with_a_dot_are_no_journals() {
     }
     let again = count_shard(N, 0, 1, &folder);
     assert_eq!((again.units_before, again.left_out.len()), (shard.units, 0));
-    // Who names it means it.
+    // Who names it means it. No unit is missing, so it is only a warning.
     let own = folder.join("n12-0000-of-0001.h.1.journal");
     let named = output(&["merge", "--quiet", arg(&companion), arg(&own)]);
-    assert_eq!((named.status.code(), stdout(&named)), (Some(1), TOTAL), "{named:?}");
+    assert_eq!((named.status.code(), stdout(&named)), (Some(0), TOTAL), "{named:?}");
     assert!(stderr(&named).contains("left out: "), "{named:?}");
     assert_eq!(stderr(&named).lines().count(), 1, "{named:?}");
 }
@@ -85,10 +233,9 @@ fn a_journal_that_may_not_be_read_is_not_damaged() {
             assert_eq!(report["total"].as_str(), (code == 0).then_some("14200"), "{args:?}");
         }
     }
-    // A shard counts what it cannot read.
-    let shard = ["shard", "12", "--index", "0", "--shards", "1", "--out"];
-    let counted = with_fault(&part, &shard, &NOT_ALLOWED);
-    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    // A count counts what it cannot read.
+    let counted = with_fault(&part, &["count", "12", "--quiet", "--journal"], &NOT_ALLOWED);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
     assert!(stderr(&counted).contains("Permission denied"), "{counted:?}");
     // Nothing can be said of a folder if no journal of it can be read.
     let all = [NOT_ALLOWED[0], NOT_ALLOWED[1], ("SHIM_PATH", ".journal")];
@@ -99,83 +246,95 @@ fn a_journal_that_may_not_be_read_is_not_damaged() {
 #[test]
 fn a_journal_that_the_disk_does_not_give_is_damaged() {
     let whole = folder_with_two("folders-disk", usize::MAX);
+    let part = folder_with_two("folders-disk-part", 9);
     let faults = [("SHIM_FAIL", "read"), ("SHIM_ERRNO", "5"), ("SHIM_PATH", "b.journal")];
-    let read = with_fault(&whole, &["merge", "--quiet"], &faults);
-    assert_eq!((read.status.code(), stdout(&read)), (Some(1), TOTAL), "{read:?}");
-    assert!(stderr(&read).contains("cannot read the journal: Input/output error"), "{read:?}");
-    assert!(stderr(&read).contains("check the disk"), "{read:?}");
+    for (folder, code, total) in [(&whole, 0, Some("14200")), (&part, 1, None)] {
+        let read = with_fault(folder, &["merge", "--json"], &faults);
+        let (ended, message) = (read.status.code(), stderr(&read));
+        assert_eq!((ended, json(&read)["total"].as_str()), (Some(code), total), "{message}");
+        assert_eq!(json(&read)["damaged"], serde_json::json!([arg(&folder.join("b.journal"))]));
+        assert!(message.contains("cannot read the journal: Input/output error"), "{message}");
+        assert!(message.contains("check the disk"), "{message}");
+    }
 }
 
+/// Also such as may not be read, and hidden ones: snapshots and the like.
 #[test]
-fn folders_of_others_are_passed_over() {
-    let folder = fresh_folder("folders-others");
-    set_aside(&count_shard(N, 0, 1, &folder), "q");
+fn folders_within_a_folder_are_not_read() {
+    let folder = fresh_folder("folders-within");
+    set_aside(&count_shard(N, 0, 2, &folder), "q");
+    for name in ["inner", ".snapshot", "inner.journal"] {
+        let inner = folder.join(name);
+        fs::create_dir(&inner).expect("room");
+        set_aside(&count_shard(N, 1, 2, &inner), "r");
+        if name == "inner.journal" {
+            // Its name says that it is a journal.
+            let read = output(&["merge", "--json", arg(&folder)]);
+            assert_eq!(json(&read)["total"], Value::Null, "{name}");
+            assert!(stderr(&read).contains("is not a regular file"), "{name}: {read:?}");
+        } else {
+            for command in ["merge", "status", "verify"] {
+                let read = output(&[command, "--json", arg(&folder)]);
+                let report = json(&read);
+                assert_eq!(report["total"], Value::Null, "{name} {command}: {read:?}");
+                assert_eq!(report["files"], 1, "{name} {command}: {read:?}");
+            }
+        }
+        fs::remove_dir_all(&inner).expect("there");
+    }
     let secret = folder.join("secret");
     fs::create_dir(&secret).expect("room");
     let mode = |mode| fs::set_permissions(&secret, fs::Permissions::from_mode(mode));
     mode(0).expect("it is ours");
     let is_kept_out = secret.read_dir().is_err();
-    let status = output(&["status", "--quiet", arg(&folder)]);
+    let read = ["merge", "status"].map(|command| output(&[command, "--json", arg(&folder)]));
+    let shard = ["count", "12", "--shard", "1/2", "--quiet", "--journal", arg(&folder)];
+    let counted = output(&shard);
     mode(0o700).expect("it is ours");
     if !is_kept_out {
         skip("root may read every folder");
     }
-    assert_eq!(result(&status), (Some(0), "100\n", ""));
+    for read in read {
+        assert_eq!(json(&read)["files"], 1, "{read:?}");
+        assert!(!stderr(&read).contains("secret"), "{read:?}");
+    }
+    assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""));
 }
 
-/// Others may pack and remove journals while they are read.
+/// A record keeps what was read. Only the lines of units are looked up again.
 #[test]
-fn a_journal_that_changes_between_two_readings_is_told() {
-    let changes: [fn(&Path); 3] = [
-        |path| fs::remove_file(path).expect("there"),
-        |path| keep_lines(path, 3),
-        // One bit of one count, on the way from the disk: a line less is good.
-        |path| {
-            let mut bytes = fs::read(path).expect("there");
-            let at = bytes.len() - 12;
-            bytes[at] ^= 1;
-            fs::write(path, bytes).expect("room");
-        },
+fn a_journal_that_changes_after_it_was_read_changes_no_record() {
+    let changes: [(fn(&Path), bool); 3] = [
+        (|path| fs::remove_file(path).expect("there"), false),
+        (|path| keep_lines(path, 3), false),
+        (|path| keep_lines(path, 9), true),
     ];
-    for change in changes {
+    for (change, has_lines) in changes {
         let folder = folder_with_two("folders-changed", usize::MAX);
         let path = folder.join("b.journal");
         let record = Record::read(std::slice::from_ref(&path)).expect("readable").expect("units");
+        let text = fs::read_to_string(&path).expect("text");
+        // Lines 5 and 8, counted from 1, hold a unit each.
+        let numbers = [5, 8];
+        let unit = |number: usize| -> usize {
+            let line = text.lines().nth(number - 1).expect("a line");
+            let units = line.strip_prefix("done units=").expect("units");
+            units.split_once("..").expect("a range").0.parse().expect("a number")
+        };
+        let mut units = numbers.map(unit);
+        let mut found = record.find(&units);
+        found.sort_by_key(|found| found.line);
+        for (found, number) in found.iter().zip(numbers) {
+            assert_eq!((found.line, found.unit, &found.path), (number, unit(number), &path));
+            assert_eq!(Some(found.count), record.count(found.unit));
+            assert!(!found.machine.is_empty());
+        }
+        assert_eq!(found.len(), 2);
         change(&path);
-        let counts = record.counts(&UnitSet::from_iter(0..3));
-        assert_eq!(journal_error(counts), JournalError::Changed);
+        units.sort_unstable();
+        assert_eq!(record.find(&units).len(), if has_lines { 2 } else { 0 });
+        assert_eq!(record.total(), Some(14_200));
     }
-}
-
-/// As some network file systems, and those of memory cards.
-#[test]
-fn a_file_system_that_can_only_rename_is_enough_to_pack_journals() {
-    let folder = folder_with_two("folders-names", usize::MAX);
-    let new = folder.join("new.journal");
-    let pack = |names| {
-        let into = ["merge", "--quiet", "--into", arg(&new)];
-        with_fault(&folder, &into, &[("SHIM_NAMES", names)])
-    };
-    let names = || {
-        let entries = fs::read_dir(&folder).expect("there").map(|entry| entry.expect("there"));
-        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
-        names.sort();
-        names
-    };
-    let before = names();
-    let refused_by_all = pack("none");
-    if refused_by_all.status.code() == Some(77) {
-        return skip("this system has no seccomp");
-    }
-    refused(&refused_by_all, 1, &["new.journal: cannot write the journal"]);
-    assert_eq!(names(), before, "nothing is left of it");
-    let packed = pack("only-rename");
-    assert_eq!((packed.status.code(), stdout(&packed)), (Some(0), TOTAL), "{packed:?}");
-    assert!(contents(&new).total().is_some());
-    assert_eq!(names().len(), before.len() + 1, "no other file");
-    let bytes = fs::read(&new).expect("there");
-    refused(&pack("only-rename"), 2, &["already exists", "name another file"]);
-    assert_eq!(fs::read(&new).expect("there"), bytes);
 }
 
 /// As with `ulimit -n 4`, on a machine without memory, or with a file server that has forgotten a file: the lines may
@@ -183,6 +342,8 @@ fn a_file_system_that_can_only_rename_is_enough_to_pack_journals() {
 #[test]
 fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
     let part = folder_with_two("folders-handles", 9);
+    let alone = folder_with_two("folders-handles-alone", 0);
+    fs::remove_file(alone.join("a.journal")).expect("there");
     let (emfile, enomem, estale) = ("24", "12", "116");
     for (call, error) in [("open", emfile), ("open", enomem), ("read", estale), ("read", enomem)] {
         let faults = [("SHIM_FAIL", call), ("SHIM_ERRNO", error), ("SHIM_PATH", "b.journal")];
@@ -193,9 +354,18 @@ fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
             assert!(!stderr(&read).contains("prints the command"), "{read:?}");
             assert_eq!(json(&read)["damaged"], serde_json::json!([]), "{read:?}");
         }
-        // Nor does a shard count them again.
-        let shard = ["shard", "12", "--index", "0", "--shards", "1", "--out"];
-        refused(&with_fault(&part, &shard, &faults), 4, &["b.journal: cannot", "ulimit -n"]);
+        // Nor does a count or a shard count them again, with another journal beside it or without.
+        for folder in [&part, &alone] {
+            let before = names(folder);
+            for args in [
+                &["count", "12", "--journal"][..],
+                &["count", "12", "--shard", "0/1000000", "--journal"],
+            ] {
+                let counted = with_fault(folder, args, &faults);
+                refused(&counted, 4, &["b.journal: cannot", "ulimit -n"]);
+            }
+            assert_eq!(names(folder), before);
+        }
     }
 }
 
@@ -226,71 +396,46 @@ fn a_journal_from_a_pipe_is_refused_with_the_reason() {
     refused(&read, 2, &["is not a regular file: a folder, pipe or device cannot be a journal"]);
 }
 
-/// Snapshots and the like are in both or in none.
-#[test]
-fn hidden_folders_are_passed_over_and_others_are_read() {
-    let folder = fresh_folder("folders-hidden");
-    set_aside(&count_shard(N, 0, 2, &folder), "q");
-    let [hidden, inner] = [".snapshot", "inner"].map(|name| folder.join(name));
-    fs::create_dir(&hidden).expect("room");
-    set_aside(&count_shard(N, 1, 2, &hidden), "r");
-    for command in ["merge", "status"] {
-        let read = output(&[command, "--json", arg(&folder)]);
-        assert!(json(&read)["total"].is_null(), "{command}: {read:?}");
-    }
-    fs::rename(&hidden, &inner).expect("room");
-    let status = output(&["status", "--json", arg(&folder)]);
-    assert_eq!(json(&status)["files"], 2, "{status:?}");
-}
-
-/// A file with the name of a folder, one that is too long, and a disk without inodes: what to do is said.
+/// A name that is too long, and a disk without inodes: what to do is said.
 #[test]
 fn names_that_no_file_can_have_get_words_that_fit() {
-    let folder = folder_with_two("folders-into", usize::MAX);
-    let into = |name: &str, faults: &[(&str, &str)]| {
-        let name = folder.join(name);
-        with_fault(&folder, &["merge", "--into", arg(&name)], faults)
-    };
-    for name in [".", "new/"] {
-        refused(&into(name, &[]), 2, &["name another file"]);
+    let folder = fresh_folder("folders-names");
+    let long = "x".repeat(300);
+    for name in [long.clone() + ".journal", long + "/"] {
+        let count = run(&mut count_into("12", &folder.join(&name), &[]));
+        refused(&count, 2, &["File name too long", "name another file"]);
     }
-    let long = "x".repeat(300) + ".journal";
-    refused(&into(&long, &[]), 2, &["File name too long", "name another file"]);
-    let count = run(&mut count_into("12", &folder.join(&long), &[]));
-    refused(&count, 2, &["File name too long", "name another file"]);
-    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28"), ("SHIM_PATH", ".nqueens-")];
-    refused(&into("new.journal", &full), 1, &["make room (bytes or inodes)"]);
+    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28")];
+    let count = with_fault(&folder, &["count", "12", "--journal"], &full);
+    refused(&count, 1, &["make room (bytes or inodes)"]);
+    assert_eq!(names(&folder).len(), 0);
 }
 
-#[test]
-fn a_stopped_packing_leaves_no_file() {
-    let folder = folder_with_two("folders-stopped", usize::MAX);
-    let names = || fs::read_dir(&folder).expect("there").count();
-    let (before, log) = (names(), fresh("folders-stopped-syncs"));
-    let mut pack = nqueens(&["merge", arg(&folder), "--into", arg(&folder.join("new.journal"))]);
-    pack.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "1000").env("SHIM_SYNC_LOG", &log);
-    let mut pack = spawn(pack.env("SHIM_PATH", ".nqueens-"));
-    wait_until("a sync", &mut pack, || fs::read_to_string(&log).is_ok());
-    assert_eq!(names(), before + 1, "its temporary file is there");
-    send("TERM", &pack);
-    let stopped = finish(pack);
-    refused(&stopped, 3, &["stopped before the new journal was whole"]);
-    assert_eq!(names(), before);
-}
-
-/// A new journal is read back from the disk before it is called good, not from the cache: what the cache holds is
+/// A journal is read back from the disk before it is called complete, not from the cache: what the cache holds is
 /// dropped first.
 #[test]
-fn a_packed_journal_is_read_from_the_disk() {
-    let folder = folder_with_two("folders-cache", usize::MAX);
-    let into = folder.join("new.journal");
-    let pack = |faults: &[(&str, &str)]| {
-        with_fault(&folder, &["merge", "--quiet", "--into", arg(&into)], faults)
+fn a_journal_is_read_from_the_disk_before_and_after_a_count() {
+    let folder = fresh_folder("folders-cache");
+    let path = folder.join("q.journal");
+    let count = |place: &Path| {
+        with_fault(place, &["count", "12", "--quiet", "--journal"], &[("SHIM_FADVISE", "dies")])
     };
-    let killed = pack(&[("SHIM_FADVISE", "dies")]);
-    if killed.status.code() == Some(77) {
+    let dies = |place: &Path| {
+        let killed = count(place);
+        assert_eq!(killed.status.signal(), Some(signal_hook::consts::SIGSYS), "{killed:?}");
+        assert_eq!(stdout(&killed), "", "nothing was called complete");
+    };
+    if count(&path).status.code() == Some(77) {
         return skip("this system has no seccomp");
     }
-    assert_eq!(killed.status.signal(), Some(signal_hook::consts::SIGSYS), "{killed:?}");
-    assert!(!into.exists(), "it has no name before it was read back");
+    let text = || fs::read_to_string(&path).expect("text");
+    assert_eq!(contents(&path).total(), Some(14_200), "all units were counted before");
+    fs::remove_file(&path).expect("there");
+    dies(&path);
+    assert_eq!(contents(&path).total(), Some(14_200));
+    keep_lines(&path, 9);
+    let before = text();
+    dies(&path);
+    assert_eq!(text(), before, "it is read before anything is written");
+    dies(&as_folder(&folder.join("new")));
 }

@@ -1,26 +1,13 @@
 //! Completions parse in real shells and complete what fits; there is a manual page for every command.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use super::examples::{command_names, option_names};
 use crate::common::{NQUEENS, fresh, output, refused, result, stdout};
-
-const COMMANDS: [&str; 12] = [
-    "count",
-    "table",
-    "estimate",
-    "list",
-    "shard",
-    "merge",
-    "status",
-    "verify",
-    "cpu",
-    "completions",
-    "man",
-    "--journal",
-];
 
 /// What the program prints if it has no messages.
 fn printed(args: &[&str]) -> String {
@@ -30,12 +17,32 @@ fn printed(args: &[&str]) -> String {
     printed.to_owned()
 }
 
+/// Each command with the long names of its options, as its help lists them.
+fn commands_with_options() -> Vec<(String, Vec<String>)> {
+    let mut commands = Vec::new();
+    for command in command_names() {
+        let help = printed(&["help", &command]);
+        let options = option_names(&help);
+        assert!(options.contains(&"--help".to_owned()), "{help}");
+        commands.push((command, options));
+    }
+    commands
+}
+
 #[test]
-fn completions_name_every_command() {
+fn completions_name_every_command_and_every_option() {
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(&["completions", shell]);
-        for name in COMMANDS {
-            assert!(script.contains(name.trim_start_matches('-')), "{shell}: {name} is missing");
+        let words: HashSet<&str> =
+            script.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+        for (command, options) in commands_with_options() {
+            assert!(words.contains(&*command), "{shell}: {command} is missing");
+            for option in options {
+                // Completions for fish write `-l journal` for `--journal`.
+                let is_there = words.contains(&*option)
+                    || shell == "fish" && words.contains(option.trim_start_matches('-'));
+                assert!(is_there, "{shell}: {option} of {command} is missing");
+            }
         }
     }
     assert_eq!(output(&["completions", "csh"]).status.code(), Some(2));
@@ -93,8 +100,8 @@ fn manual(name: &str) -> impl Fn(&str) -> String {
 fn the_manual_page_names_every_command() {
     let page = manual("man-program")("nqueens.1");
     assert!(page.contains(".TH nqueens 1"), "{page}");
-    for name in COMMANDS {
-        assert!(page.contains(&name.replace('-', "\\-")), "{name} is missing");
+    for command in command_names() {
+        assert!(page.contains(&format!("nqueens\\-{command}(1)")), "{command} is missing");
     }
     for section in ["\"EXIT STATUS\"", "ENVIRONMENT", "EXAMPLES\n.nf\n  nqueens count 18 "] {
         assert!(page.contains(&format!(".SH {section}")), "{section}: {page}");
@@ -102,22 +109,25 @@ fn the_manual_page_names_every_command() {
 }
 
 #[test]
-fn the_page_of_a_command_explains_its_options() {
-    let page = manual("man-count")("nqueens-count.1");
-    for text in [
-        ".SH SYNOPSIS\n",
-        "first ROWS rows",
-        "Engine that counts",
-        concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\""),
-    ] {
-        assert!(page.contains(text), "{text}: {page}");
+fn the_page_of_each_command_explains_its_options() {
+    let pages = manual("man-commands");
+    for (command, options) in commands_with_options() {
+        let page = pages(&format!("nqueens-{command}.1"));
+        assert!(page.contains(".SH SYNOPSIS\n") && page.contains(".SH EXAMPLES\n"), "{page}");
+        let version = concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\"");
+        assert!(page.contains(version), "{command}: {page}");
+        for option in options {
+            let name = option.replace('-', "\\-");
+            assert!(page.contains(&name), "{option} of {command}: {page}");
+        }
     }
+    assert!(pages("nqueens-count.1").contains("first ROWS rows"));
 }
 
 /// The short help has what most need, the long one everything.
 #[test]
 fn options_for_experts_are_in_the_long_help() {
-    for command in ["count", "table", "estimate", "shard"] {
+    for command in ["count", "table", "estimate"] {
         let [short, long] = ["-h", "--help"].map(|help| printed(&[command, help]));
         let (_, experts) = long.split_once("Engine and machine:\n").expect("a heading");
         assert!(experts.contains("--kernel") && !short.contains("--kernel"), "{short}");

@@ -1,15 +1,15 @@
-//! Journals that are removed, moved or changed while they are being written: the result is told, and nothing is
+//! Journals that are removed, moved or changed while they are being written: the result is printed, and nothing is
 //! called recorded that is not.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, ChildStderr, Command};
 
 use crate::common::processes::{send, shim, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
-    arg, count_into, finish, fresh_folder, keep_lines, nqueens, refused, result, run, some_units,
-    spawn,
+    arg, as_folder, count_into, finish, fresh_folder, keep_lines, nqueens, output, refused, result,
+    run, shell, some_units, spawn, stderr, stdout,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
@@ -31,11 +31,11 @@ fn overwrite(path: &Path) {
 
 #[test]
 fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
-    let harms: [(&str, Harm, &str); 7] = [
+    let harms: [(&str, Harm, &str); 6] = [
         ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved"),
         (
             "moved",
-            |path| fs::rename(path, path.with_extension("elsewhere")).expect("there"),
+            |path| fs::rename(path, path.with_extension("elsewhere.journal")).expect("there"),
             "removed or moved",
         ),
         (
@@ -55,19 +55,11 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
             },
             "is not a journal",
         ),
-        (
-            "appended",
-            |path| {
-                let mut file = fs::OpenOptions::new().append(true).open(path).expect("there");
-                file.write_all(b"done units=1..2\n").expect("room");
-            },
-            "is damaged",
-        ),
         ("overwritten", overwrite, "line 1 is damaged"),
         (
             "overwritten by another count",
             |path| {
-                let other = path.with_extension("other");
+                let other = path.with_extension("other.journal");
                 assert!(run(&mut count_into("8", &other, &[])).status.success());
                 let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.write_all(&fs::read(other).expect("there")).expect("room");
@@ -86,13 +78,36 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
         assert!(message.contains(reason), "{name}: {message}");
         assert!(message.contains("Q(17) = 95815104 is counted"), "{name}: {message}");
         if name == "moved" {
-            let again = run(&mut count_into(N, &path.with_extension("elsewhere"), &[]));
+            let again = run(&mut count_into(N, &path.with_extension("elsewhere.journal"), &[]));
             assert_eq!(result(&again), (Some(0), TOTAL, ""), "it has every unit");
         }
     }
 }
 
-/// A count that is stopped tells as well that the same command would not resume it.
+/// What another process appended is a damaged line, and all units are in the others.
+#[test]
+fn a_line_of_somebody_else_costs_a_warning() {
+    let folder = fresh_folder("harmed-appended");
+    let path = folder.join("q.journal");
+    let mut child = spawn(&mut slow_count(&path));
+    wait_for_units(&path, &mut child, 0);
+    let mut file = fs::OpenOptions::new().append(true).open(&path).expect("there");
+    file.write_all(b"done units=1..2\n").expect("room");
+    let counted = finish(child);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
+    let text = fs::read_to_string(&path).expect("text");
+    let number = 1 + text.lines().position(|line| line == "done units=1..2").expect("a line");
+    let again = run(&mut slow_count(&path));
+    assert_eq!((again.status.code(), stdout(&again)), (Some(0), TOTAL), "{again:?}");
+    let take_out = format!("sed -i '{number}d' {}", arg(&path));
+    let warning = format!("nqueens: warning: left out: {}: line {number} is", path.display());
+    assert!(stderr(&again).starts_with(&warning), "{again:?}");
+    assert!(stderr(&again).ends_with(&format!(": {take_out}\n")), "{again:?}");
+    assert!(shell(&folder, &take_out).status.success());
+    assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
+}
+
+/// A count that is stopped says as well that the same command would not resume it.
 #[test]
 fn a_stopped_count_whose_journal_is_gone_says_so() {
     let path = fresh_folder("record-gone").join("q.journal");
@@ -109,39 +124,42 @@ fn a_stopped_count_whose_journal_is_gone_says_so() {
     assert!(message.contains("move it back; the same command counts what is missing"), "{message}");
 }
 
+/// Half of Q(18): seconds of work for one thread and the portable kernel.
+fn slow_shard(index: usize, place: &Path) -> Command {
+    let shard = format!("{index}/2");
+    let mut command = nqueens(&["count", "18", "--shard", &shard, "--quiet", "--journal"]);
+    command.arg(place).args(["--kernel", "portable", "--threads", "1"]);
+    command
+}
+
 #[test]
 fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
     let folder = fresh_folder("record-shard");
-    let args = ["--kernel", "portable", "--threads", "1"];
-    let shard = || {
-        let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
-        command.arg(&folder).args(args);
-        command
-    };
-    let mut child = spawn(&mut shard());
+    let mut child = spawn(&mut slow_shard(0, &folder));
     let journal = wait_for("a journal", &mut child, || {
         let path = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
         some_units(&path).map(|_| path)
     });
     fs::remove_file(&journal).expect("it is there");
-    let output = finish(child);
-    let (code, _, message) = result(&output);
+    let harmed = finish(child);
+    let (code, part, message) = result(&harmed);
     assert_eq!(code, Some(1), "{message}");
     assert!(
-        message.contains("shard 0 of 0-0 is counted, but its journal is not complete"),
+        message.contains("shard 0/2 of n = 18 is counted, but its journal is not complete"),
         "{message}"
     );
     assert!(message.contains("removed or moved"), "{message}");
     assert!(message.contains("the same command counts what is missing"), "{message}");
-    assert_eq!(shard().output().expect("the program starts").status.code(), Some(0));
-    assert_eq!(
-        result(&crate::common::output(&["merge", "--quiet", arg(&folder)])),
-        (Some(0), TOTAL, "")
-    );
+    let merge = ["merge", "--quiet", arg(&folder)];
+    assert_eq!(output(&merge).status.code(), Some(3), "nothing is recorded");
+    let again = run(&mut slow_shard(0, &folder));
+    assert_eq!(result(&again), (Some(0), part, ""));
+    let other = run(nqueens(&["count", "18", "--shard", "1/2", "--journal"]).arg(&folder));
+    assert!(other.status.success(), "{other:?}");
+    assert_eq!(result(&output(&merge)), (Some(0), "666090624\n", ""));
     // Overwritten in place, with the same length: only reading it back shows that.
     let path = fresh_folder("record-shard-file").join("q.journal");
-    let mut command = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
-    let mut child = spawn(command.arg(&path).args(args));
+    let mut child = spawn(&mut slow_shard(0, &path));
     wait_for_units(&path, &mut child, 0);
     overwrite(&path);
     assert_eq!(finish(child).status.code(), Some(1));
@@ -151,8 +169,7 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
 #[test]
 fn a_shard_whose_folder_is_removed_says_so() {
     let folder = fresh_folder("record-folder");
-    let mut shard = nqueens(&["shard", N, "--index", "0", "--shards", "1", "--out"]);
-    shard.arg(&folder).args(["--kernel", "portable", "--threads", "1"]);
+    let mut shard = slow_shard(0, &as_folder(&folder));
     let mut child = spawn(&mut shard);
     wait_for("a journal", &mut child, || some_units(&folder));
     fs::remove_dir_all(&folder).expect("it is there");
@@ -163,26 +180,117 @@ fn a_shard_whose_folder_is_removed_says_so() {
     assert_eq!(run(&mut shard).status.code(), Some(0), "the same command makes the folder again");
 }
 
+/// Returns the lines that a process prints on stderr.
+fn messages(child: &mut Child) -> Lines<BufReader<ChildStderr>> {
+    BufReader::new(child.stderr.take().expect("a pipe")).lines()
+}
+
+/// Reads messages up to one with this text, and returns that.
+fn wait_for_line(messages: &mut Lines<BufReader<ChildStderr>>, wanted: &str) -> String {
+    let mut lines = messages.map_while(Result::ok);
+    let found = lines.find(|line| line.contains(wanted));
+    found.unwrap_or_else(|| panic!("the count ended without '{wanted}'"))
+}
+
+/// Q(19): half a minute of work, so that a test that waits for a message in vain ends as well.
+fn long_count(journal: &Path) -> Command {
+    let args = ["--kernel", "portable", "--threads", "1", "--progress", "always"];
+    count_into("19", journal, &args)
+}
+
 /// Long before the end, which may be weeks away; and all is well if the file comes back.
 #[test]
 fn a_journal_that_is_gone_is_reported_while_the_count_goes_on() {
     let path = fresh_folder("harmed-at-once").join("q.journal");
     let away = path.with_extension("away");
-    let mut command = count_into("22", &path, &["--kernel", "portable", "--progress", "always"]);
+    let mut command = long_count(&path);
     let mut child = spawn(&mut command);
     wait_for_units(&path, &mut child, 0);
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let mut wait_for_line = |wanted: &str| {
-        let found = lines.find_map(|line| line.ok().filter(|line| line.contains(wanted)));
-        found.unwrap_or_else(|| panic!("the count ended without '{wanted}'"))
-    };
+    let mut messages = messages(&mut child);
     fs::rename(&path, &away).expect("there");
-    let said = wait_for_line("warning: ");
+    let said = wait_for_line(&mut messages, "warning: ");
     assert!(said.contains("q.journal: was removed or moved during the count"), "{said}");
     fs::rename(&away, &path).expect("there");
     send("TERM", &child);
-    wait_for_line("; the same command resumes the count");
+    wait_for_line(&mut messages, "; the same command resumes the count");
     assert_eq!(finish(child).status.code(), Some(3));
+}
+
+/// Makes the program see another inode number whenever it looks at a file.
+fn with_changing_inodes(command: &mut Command) -> &mut Command {
+    command.env("LD_PRELOAD", shim()).env("SHIM_INODES", "changing")
+}
+
+/// As on some network file systems and in some containers. The number says nothing, so nothing is harmed.
+#[test]
+fn a_file_system_that_changes_inode_numbers_harms_no_journal() {
+    let folder = fresh_folder("harmed-inodes");
+    let looks = run(with_changing_inodes(Command::new("stat").args(["-c", "%i", ".", "."])));
+    let numbers: Vec<&str> = stdout(&looks).lines().collect();
+    assert!(numbers.len() == 2 && numbers[0] != numbers[1], "the shim does nothing: {looks:?}");
+
+    let (path, log) = (folder.join("q.journal"), folder.join("syncs"));
+    let long = || {
+        let mut command = count_into("22", &path, &["--kernel", "portable", "--threads", "1"]);
+        with_changing_inodes(&mut command).env("SHIM_SYNC_LOG", &log);
+        command
+    };
+    let mut units = 0;
+    for _ in 0..2 {
+        let _ = fs::remove_file(&log);
+        let mut child = spawn(&mut long());
+        // The file is looked at before each sync.
+        wait_for("three syncs", &mut child, || {
+            let syncs = fs::read_to_string(&log).unwrap_or_default();
+            (syncs.matches("ended").count() >= 3).then_some(())
+        });
+        units = wait_for_units(&path, &mut child, units);
+        send("TERM", &child);
+        let stopped = finish(child);
+        let message = stderr(&stopped);
+        assert_eq!(stopped.status.code(), Some(3), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(message.contains("; the same command resumes the count"), "{message}");
+    }
+    // Also in a folder, and to the end.
+    for args in [&["--shard", "0/2"][..], &["--shard", "1/2"], &[]] {
+        let mut command = count_into("12", &as_folder(&folder.join("q12")), args);
+        let counted = run(with_changing_inodes(&mut command));
+        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{args:?}");
+    }
+    let merge = run(with_changing_inodes(nqueens(&["merge", "-q"]).arg(folder.join("q12"))));
+    assert_eq!(result(&merge), (Some(0), "14200\n", ""));
+}
+
+/// The process writes into a file without a name, and the copy lacks what comes from now on.
+#[test]
+fn a_journal_that_a_copy_replaced_is_noticed() {
+    for are_inodes_changing in [false, true] {
+        let path = fresh_folder("harmed-replaced").join("q.journal");
+        let copy = path.with_extension("copy");
+        let mut command = long_count(&path);
+        if are_inodes_changing {
+            with_changing_inodes(&mut command);
+        }
+        let mut child = spawn(&mut command);
+        wait_for_units(&path, &mut child, 0);
+        fs::copy(&path, &copy).expect("room");
+        fs::rename(&copy, &path).expect("there");
+        let mut messages = messages(&mut child);
+        let said = wait_for_line(&mut messages, "warning: ");
+        assert!(
+            said.contains(
+                "q.journal: was removed or moved during the count, or replaced by another file"
+            ),
+            "{said}"
+        );
+        send("TERM", &child);
+        let ended =
+            wait_for_line(&mut messages, "q.journal: was removed or moved during the count");
+        assert!(!ended.contains("resumes"), "{ended}");
+        assert_eq!(finish(child).status.code(), Some(1));
+        assert!(some_units(&path).is_some(), "the copy holds what was there before");
+    }
 }
 
 /// A copy that holds everything is as good as the file.
@@ -247,16 +355,14 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         }
         refused(&finish(second), 4, &["another process is writing this journal"]);
     };
-    let says = |child: &mut std::process::Child| {
-        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        lines.map_while(Result::ok).any(|line| line.contains(told))
-    };
+    let says =
+        |child: &mut Child| messages(child).map_while(Result::ok).any(|line| line.contains(told));
     assert!(says(&mut first), "the first writer heard nothing");
-    let held = some_units(&path).expect("units").tally().units;
+    let held = some_units(&path).expect("units").sum().units;
     assert!(says(&mut second), "the second writer heard nothing");
     send("KILL", &first);
     send("KILL", &second);
     finish(first);
     finish(second);
-    assert!(some_units(&path).expect("units").tally().units >= held);
+    assert!(some_units(&path).expect("units").sum().units >= held);
 }

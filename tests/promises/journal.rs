@@ -1,14 +1,18 @@
 //! Damaged and foreign journals: whatever happens to the file, the total is exact or there is a clear
 //! error.
 
+use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::slice;
 
-use nqueens::record::JournalError;
+use nqueens::record::{JournalError, Record};
 use nqueens::{COMMIT, Count, Engine, Error, Plan, WhichCount};
 
-use crate::common::{contents, journal_error, read, seal, seal_first, size, unsealed};
+use crate::common::{
+    contents, fresh_folder, journal_error, read, seal, seal_first, size, unsealed,
+};
 
 fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("{name}.journal"))
@@ -42,14 +46,33 @@ fn a_journal_cut_off_at_any_byte_is_resumed() {
         resumed += usize::from((1..outcome.units).contains(&outcome.units_before));
         let contents = contents(&path);
         assert!(contents.total().is_some() && contents.files()[0].cut_off == 0, "{length} bytes");
-        assert_eq!(contents.tally().solutions, 92, "{length} bytes");
+        assert_eq!(contents.sum().solutions, 92, "{length} bytes");
     }
     assert!(resumed > whole.len() / 2, "most cuts leave units to count");
 }
 
+/// The units of all `done` lines of a journal that another file still has, whole and with their line feed.
+fn units_in_intact_lines(whole: &[u8], damaged: &[u8]) -> usize {
+    let intact: HashSet<&[u8]> = damaged.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut units = 0;
+    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(b"done ") && intact.contains(line) {
+            units += units_of(std::str::from_utf8(line).expect("text")).len();
+        }
+    }
+    units
+}
+
+/// The units of a `done` line.
+fn units_of(line: &str) -> Range<usize> {
+    let field = line.split(' ').find_map(|field| field.strip_prefix("units=")).expect("units");
+    let (start, end) = field.split_once("..").expect("a range");
+    start.parse().expect("a number")..end.parse().expect("a number")
+}
+
 #[test]
-fn a_journal_with_any_byte_changed_is_refused() {
-    changed_bytes_are_refused("changed", |place| vec![1 << (place % 8), 0xff]);
+fn a_changed_byte_costs_its_own_line_and_in_line_1_the_journal_is_refused() {
+    changed_bytes_cost_their_own_line("changed", |place| vec![1 << (place % 8)]);
 }
 
 mod long {
@@ -57,35 +80,47 @@ mod long {
 
     #[test]
     #[ignore = "takes a quarter of a minute"]
-    fn a_journal_with_any_bit_flipped_is_refused() {
-        changed_bytes_are_refused("flipped", |_| (0..8).map(|bit| 1 << bit).collect());
+    fn a_flipped_bit_costs_its_own_line_and_in_line_1_the_journal_is_refused() {
+        changed_bytes_cost_their_own_line("flipped", |_| {
+            (0..8).map(|bit| 1 << bit).chain([0xff]).collect()
+        });
     }
 }
 
-/// Flips bits of each byte in turn.
-fn changed_bytes_are_refused(name: &str, masks: fn(usize) -> Vec<u8>) {
+/// Flips bits of each byte in turn, and counts.
+fn changed_bytes_cost_their_own_line(name: &str, masks: fn(usize) -> Vec<u8>) {
     let whole = finished_journal(&format!("{name}-whole"), 8, Engine::Subtrees);
+    let first_line_len = whole.iter().position(|byte| *byte == b'\n').expect("a line") + 1;
     let path = fresh(name);
-    let (mut refused, mut changes) = (0, 0);
     for place in 0..whole.len() {
         for mask in masks(place) {
-            changes += 1;
-            let mut flipped = whole.clone();
-            flipped[place] ^= mask;
-            fs::write(&path, &flipped).expect("the folder can be written");
+            let change = format!("byte {place} ^ {mask}");
+            let mut damaged = whole.clone();
+            damaged[place] ^= mask;
+            fs::write(&path, &damaged).expect("the folder can be written");
             let count = Count::new(size(8)).engine(Engine::Subtrees).threads(1).journal(&path);
-            match count.run() {
-                Ok(outcome) => assert_eq!(outcome.total, 92, "byte {place} ^ {mask}"),
-                Err(Error::Journal { .. }) => {
-                    refused += 1;
-                    let left = fs::read(&path).expect("it is still there");
-                    assert_eq!(left, flipped, "a refused file is left as it is");
-                }
-                Err(error) => panic!("byte {place} ^ {mask}: {error}"),
+            if place < first_line_len {
+                let error = journal_error(count.run());
+                let is_refused =
+                    matches!(error, JournalError::NoPlan { .. } | JournalError::NotAJournal);
+                assert!(is_refused, "{change}: {error:?}");
+                let left = fs::read(&path).expect("it is still there");
+                assert_eq!(left, damaged, "{change}: a refused file is left as it is");
+                continue;
             }
+            let outcome = count.run().unwrap_or_else(|error| panic!("{change}: {error}"));
+            assert_eq!((outcome.total, outcome.journal_fault), (92, None), "{change}");
+            let intact = units_in_intact_lines(&whole, &damaged);
+            assert_eq!(outcome.units_before, intact, "{change}");
+            // The damaged line stays in the file, unless it looks like a last line that was cut off.
+            let after = fs::read(&path).expect("it is still there");
+            let is_cut_off = outcome.left_out.is_empty();
+            assert!(!is_cut_off || place == whole.len() - 1, "{change}: {:?}", outcome.left_out);
+            assert!(is_cut_off || after.starts_with(&damaged), "{change}: lines were taken out");
+            let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+            assert_eq!(record.total(), Some(92), "{change}");
         }
     }
-    assert_eq!(refused, changes);
 }
 
 #[test]
@@ -105,9 +140,15 @@ fn what_is_not_as_it_was_written_is_named() {
     let twice = journal(&[header, run, first, &other]);
     let path = fresh("named");
     fs::write(&path, twice).expect("the folder can be written");
-    let files = [path.clone(), path.clone()];
-    let expected = Error::CountsDiffer { unit: 0, files, counts: [4, 5] };
-    assert_eq!(read(&path).err(), Some(expected));
+    let Some(Error::CountsDiffer { lines }) = read(&path).err() else {
+        panic!("unit 0 has two counts");
+    };
+    let of_line = |line: usize, count: u64| {
+        let named = &lines[line - 3];
+        assert_eq!((named.unit, named.count, named.line, &named.path), (0, count, line, &path));
+    };
+    of_line(3, 4);
+    of_line(4, 5);
 
     let damages = [
         (journal(&[header, run, &first.replace("counts=4", "counts=5")]), "sum"),
@@ -126,14 +167,17 @@ fn what_is_not_as_it_was_written_is_named() {
     ];
     for (bytes, reason) in damages {
         match error_in("named", &bytes) {
-            JournalError::Damaged { line: 3, what } => assert!(what.contains(reason), "{what}"),
+            JournalError::Damaged { lines, what } => {
+                assert_eq!(lines, [3..=3], "{reason}");
+                assert!(what.contains(reason), "{what}");
+            }
             other => panic!("{reason}: {other:?}"),
         }
     }
     // A lost line of a run takes no units with it.
     fs::write(&path, journal(&[header, first])).expect("the folder can be written");
     let early = contents(&path);
-    assert_eq!((early.tally().solutions, &*early.files()[0].runs[0].machine), (4, "unknown"));
+    assert_eq!((early.sum().solutions, &*early.files()[0].runs[0].machine), (4, "unknown"));
 }
 
 #[test]
@@ -151,10 +195,23 @@ fn foreign_files_are_refused_and_left_as_they_are() {
         assert_eq!(journal_error(refused), JournalError::NotAJournal, "{text:?}");
         assert_eq!(fs::read_to_string(&path).expect("still there"), text);
     }
-    let folder = Count::new(size(8)).journal(env!("CARGO_TARGET_TMPDIR")).run();
-    assert_eq!(journal_error(folder), JournalError::NotAFile);
-    let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x")).run();
+    let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x.journal")).run();
     assert!(matches!(journal_error(nowhere), JournalError::Io { action: "open", .. }));
+}
+
+#[test]
+fn a_name_that_stands_for_no_journal_is_refused() {
+    let folder = fresh_folder("journal-names");
+    for name in ["q8", "q8.txt", "q8.journal.gz", "q8.JOURNAL", ".journal"] {
+        let path = folder.join(name);
+        let refused = Count::new(size(8)).journal(&path).run();
+        let Err(Error::InvalidValue { given, advice, .. }) = refused else {
+            panic!("{name}: {refused:?}");
+        };
+        assert_eq!(given, path.display().to_string());
+        assert!(advice.contains(".journal") && advice.contains("a slash behind it"), "{advice}");
+        assert!(!path.exists(), "{name}");
+    }
 }
 
 /// Damage that leaves no line feed in the first block: such a file may hold weeks of work.
@@ -182,7 +239,7 @@ fn a_file_whose_first_line_has_no_end_is_refused_and_left_as_it_is() {
         let refused = Count::new(size(16)).engine(Engine::Subtrees).journal(&path).run();
         let error = journal_error(refused);
         assert!(
-            matches!(error, JournalError::NotAJournal | JournalError::Damaged { line: 1, .. }),
+            matches!(error, JournalError::NotAJournal | JournalError::NoPlan { .. }),
             "{damage}: {error:?}"
         );
         assert_eq!(fs::read(&path).expect("still there"), bytes, "{damage}");
@@ -206,21 +263,30 @@ fn a_file_of_zeros_has_not_begun() {
     }
 }
 
-/// Such a line is not kept in memory.
+/// Such a line is not kept in memory, and what a count writes behind it begins a line of its own.
 #[test]
 fn a_line_without_end_is_damaged() {
     let whole = finished_journal("long-whole", 8, Engine::Bitmask);
+    let last_line_len = whole.split_inclusive(|byte| *byte == b'\n').last().expect("lines").len();
+    let short = &whole[..whole.len() - last_line_len];
     let path = fresh("long");
     for (length, byte) in [(100, 0xff), (1 << 20, b'1'), (5 << 20, b'1'), (5 << 20, 0)] {
+        let case = format!("{length} times {byte}");
         let tail = vec![byte; length];
-        fs::write(&path, [&whole[..], b"done units=", &tail].concat()).expect("room");
+        fs::write(&path, [short, b"done units=", &tail].concat()).expect("room");
         let error = journal_error(read(&path));
         let JournalError::Damaged { what: "it has no end", .. } = error else {
-            panic!("{length} times {byte}: {error:?}");
+            panic!("{case}: {error:?}");
         };
+        let outcome = Count::new(size(8)).threads(1).journal(&path).run().expect("a count");
+        assert_eq!((outcome.total, outcome.left_out.len()), (92, 1), "{case}");
+        assert_eq!(outcome.units_before, units_in_intact_lines(&whole, short), "{case}");
+        let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+        assert_eq!(record.total(), Some(92), "{case}");
+
         let rest = &whole[whole.len() / 2..];
         fs::write(&path, [&whole[..], &tail, b"\n", rest].concat()).expect("room");
-        assert!(matches!(journal_error(read(&path)), JournalError::Damaged { .. }));
+        assert!(matches!(journal_error(read(&path)), JournalError::Damaged { .. }), "{case}");
     }
 }
 
@@ -286,7 +352,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
         }
     }
     let error = error_in("formats", header.to_owned() + " 00000000\n");
-    assert_eq!(error, JournalError::Damaged { line: 1, what: "its CRC differs" });
+    assert_eq!(error, JournalError::NoPlan { what: "its CRC differs" });
 }
 
 /// No two plans, and no two counts of one, have lines with the same CRC.
@@ -313,7 +379,8 @@ fn whole_lines_of_other_counts_are_never_taken() {
         for line in others.flat_map(|(_, (_, lines))| lines.lines().take(3)) {
             fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
             let line = 2 + own.lines().count();
-            let expected = JournalError::Damaged { line, what: "its CRC differs" };
+            let lines = vec![line..=line];
+            let expected = JournalError::Damaged { lines, what: "its CRC differs" };
             assert_eq!(journal_error(read(&path)), expected);
         }
     }
@@ -330,7 +397,7 @@ fn the_documented_example_is_a_journal() {
         let path = fresh("documented");
         fs::write(&path, &example).expect("the folder can be written");
         let contents = contents(&path);
-        assert_eq!((contents.tally().units, contents.files()[0].cut_off), (4, 0));
+        assert_eq!((contents.sum().units, contents.files()[0].cut_off), (4, 0));
         let outcome = Count::new(size(8)).journal(&path).run().expect("a count");
         assert_eq!((outcome.total, outcome.engine), (92, Engine::Bitmask));
     }

@@ -1,17 +1,20 @@
-//! Damaged journals of every kind: whatever is read is true, and whatever is saved can be resumed to the
+//! Damaged journals of every kind: whatever is read is true, and whatever happens after line 1, a count ends with the
 //! exact total.
 //!
 //! `cargo test` tries some hundreds of them, and `PROPTEST_CASES=50000 cargo test journal_fuzz::` any number.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::OnceLock;
 
-use nqueens::record::Record;
+use nqueens::record::{JournalError, Record};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
-use crate::common::{contents, counts, read, seal, seal_first, size};
+use crate::common::{counts, read, seal, seal_first, size};
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
@@ -131,66 +134,163 @@ fn is_true(record: &Record) -> bool {
         .all(|(unit, count)| recorded.get(&unit).is_none_or(|recorded| recorded == count))
 }
 
+/// A line without its line feed, and without the carriage return that Windows adds.
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The units of a `done` line.
+fn units_of(line: &[u8]) -> Range<usize> {
+    let text = std::str::from_utf8(line).expect("text");
+    let field = text.split(' ').nth(1).and_then(|field| field.strip_prefix("units="));
+    let (start, end) = field.and_then(|units| units.split_once("..")).expect("a range");
+    start.parse().expect("a number")..end.parse().expect("a number")
+}
+
+/// The units of the lines that damage has left as they were.
+fn units_in_intact_lines(damaged: &[u8]) -> BTreeSet<usize> {
+    let mut lines: Vec<&[u8]> = damaged.split(|byte| *byte == b'\n').map(without_return).collect();
+    // What follows the last line feed is no line.
+    lines.pop();
+    let lines: HashSet<&[u8]> = lines.into_iter().collect();
+    let whole = whole().0.split(|byte| *byte == b'\n');
+    let intact = whole.filter(|line| line.starts_with(b"done ") && lines.contains(line));
+    intact.flat_map(units_of).collect()
+}
+
+/// What is left of the first line after some damage.
+#[derive(PartialEq, Eq)]
+enum First {
+    Intact,
+    /// The file is a part of the first line, perhaps with zeros behind it: such a file has not begun.
+    NotBegun,
+    Damaged,
+}
+
+fn first_line(damaged: &[u8]) -> First {
+    let first = whole().0.split(|byte| *byte == b'\n').next().expect("a line");
+    match damaged.iter().position(|byte| *byte == b'\n') {
+        Some(end) if without_return(&damaged[..end]) == first => First::Intact,
+        Some(_) => First::Damaged,
+        None => {
+            let zeros = damaged.iter().rev().take_while(|byte| **byte == 0).count();
+            let text = &damaged[..damaged.len() - zeros];
+            let magic = b"nqueens-journal";
+            let is_beginning = text.starts_with(magic) || magic.starts_with(text);
+            let has_control = text.iter().any(u8::is_ascii_control);
+            if is_beginning && !has_control { First::NotBegun } else { First::Damaged }
+        }
+    }
+}
+
+/// The plan of the journals with lines that no program wrote.
+fn foreign_plan() -> &'static Plan {
+    static PLAN: OnceLock<Plan> = OnceLock::new();
+    PLAN.get_or_init(|| Plan::new(size(N), Engine::Subtrees, None))
+}
+
+/// A line with the right CRC. Each field may be right or wrong.
+#[derive(Clone, Debug)]
+struct Sealed {
+    start: usize,
+    counts: Vec<u64>,
+    /// How much the end of the units and the sum are too large.
+    end_error: usize,
+    sum_error: u128,
+    times: [u64; 2],
+}
+
+impl Sealed {
+    fn units(&self) -> Range<usize> {
+        self.start..self.start + self.counts.len()
+    }
+
+    /// Whether a program may have written the line. `u64::MAX` would be an overflow.
+    fn is_right(&self) -> bool {
+        let is_in_plan = self.units().end <= foreign_plan().units();
+        let is_counted = self.counts.iter().all(|count| *count != u64::MAX);
+        is_in_plan && is_counted && self.end_error == 0 && self.sum_error == 0
+    }
+
+    fn text(&self) -> String {
+        let Self { counts, end_error, sum_error, times: [elapsed, busy], .. } = self;
+        let Range { start, end } = self.units();
+        let mut sum = *sum_error;
+        for (unit, count) in self.units().zip(counts) {
+            let weight =
+                if unit < foreign_plan().units() { foreign_plan().weight(unit) } else { 1 };
+            sum += u128::from(*count) * u128::from(weight);
+        }
+        let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+        format!(
+            "done units={start}..{} solutions={sum} elapsed-ms={elapsed} busy-us={busy} counts={}",
+            end + end_error,
+            counts.join(",")
+        )
+    }
+}
+
+fn sealed() -> impl Strategy<Value = Sealed> {
+    let number = || prop_oneof![4 => 0..9u64, 1 => Just(u64::MAX - 1), 1 => any::<u64>()];
+    let count = prop_oneof![8 => 0..3u64, 1 => Just(u64::MAX), 1 => number()];
+    let sum_error = prop_oneof![6 => Just(0), 1 => 1..9u128];
+    let end_error = prop_oneof![6 => Just(0), 1 => 1..3usize];
+    let counts = prop::collection::vec(count, 1..6);
+    let start = 0..foreign_plan().units() + 3;
+    (start, counts, end_error, sum_error, [number(), number()]).prop_map(
+        |(start, counts, end_error, sum_error, times)| Sealed {
+            start,
+            counts,
+            end_error,
+            sum_error,
+            times,
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A damaged journal is either refused or read without a wrong unit. A count either resumes it to
-    /// the exact total or leaves it as it is.
+    /// Whatever happens after line 1, a count ends with the exact total, and every line that is left as it was is used
+    /// and stays. If line 1 is damaged, the file is refused and left as it is.
     #[test]
-    fn what_is_read_is_true_and_what_is_refused_stays(
+    fn a_count_goes_on_over_any_damage_after_line_1(
         damages in prop::collection::vec(damage(), 1..4),
     ) {
-        let path = fresh("read");
+        let path = fresh("damaged");
         let mut bytes = whole().0.clone();
         damages.iter().for_each(|damage| damage.apply(&mut bytes));
         fs::write(&path, &bytes)?;
-        if let Ok(Some(record)) = read(&path) {
-            prop_assert!(is_true(&record));
-        }
-        match count().journal(&path).run() {
-            Ok(outcome) => {
-                prop_assert_eq!(outcome.total, TOTAL);
-                prop_assert_eq!(outcome.journal_fault, None);
-            }
-            Err(Error::Journal { .. }) => prop_assert_eq!(fs::read(&path)?, bytes),
-            Err(error) => panic!("{error}"),
-        }
-    }
+        let first = first_line(&bytes);
 
-    /// What is saved is true, includes every whole line, and can be resumed to the exact total.
-    #[test]
-    fn every_whole_line_is_saved(damages in prop::collection::vec(damage(), 1..4)) {
-        let (path, new) = (fresh("broken"), fresh("saved"));
-        let mut bytes = whole().0.clone();
-        damages.iter().for_each(|damage| damage.apply(&mut bytes));
-        fs::write(&path, &bytes)?;
-        let record = match Record::read(std::slice::from_ref(&path)) {
-            Ok(Some(record)) => record,
-            // The first line is damaged, or nothing but the beginning of it is left.
-            read => {
-                let lost = read.is_err() || bytes.iter().all(|byte| *byte != b'\n');
-                prop_assert!(lost, "{read:?}");
-                return Ok(());
-            }
-        };
-        prop_assert_eq!(fs::read(&path)?, &bytes[..], "the old file is only read");
-        let saved = record.save(&new, &Cancel::new())?;
-        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-        for line in whole().0.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"done ")) {
-            let text = std::str::from_utf8(line)?;
-            let units = text.split(' ').nth(1).and_then(|units| units.strip_prefix("units="));
-            let start = units.and_then(|units| units.split_once("..")).map(|(start, _)| start);
-            let unit: usize = start.expect("units").parse()?;
-            if lines[..lines.len() - 1].contains(&line) {
-                prop_assert!(saved.finished().contains(unit), "unit {} of a whole line", unit);
-            }
+        let read = Record::read(slice::from_ref(&path));
+        prop_assert_eq!(&fs::read(&path)?, &bytes, "reading changes nothing");
+        let intact = units_in_intact_lines(&bytes);
+        if first == First::Intact {
+            let record = read?.expect("it has begun");
+            prop_assert!(is_true(&record));
+            prop_assert!(record.finished().eq(intact.iter().copied()), "{record:?}");
         }
-        let held = contents(&new);
-        prop_assert!(is_true(&held));
-        prop_assert_eq!(&held.finished(), &saved.finished());
-        let outcome = count().journal(&new).run()?;
-        prop_assert_eq!(outcome.total, TOTAL);
-        prop_assert_eq!(outcome.units_before, held.tally().units);
+
+        let counted = count().journal(&path).run();
+        if first == First::Damaged {
+            prop_assert!(matches!(counted, Err(Error::Journal { .. })), "{counted:?}");
+            prop_assert_eq!(fs::read(&path)?, bytes);
+            return Ok(());
+        }
+        let outcome = counted?;
+        prop_assert_eq!((outcome.total, outcome.journal_fault), (TOTAL, None));
+        let held = if first == First::Intact { intact } else { BTreeSet::new() };
+        prop_assert_eq!(outcome.units_before, held.len());
+        let after = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        prop_assert!(is_true(&after));
+        prop_assert_eq!(after.total(), Some(TOTAL));
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        prop_assert!(fs::read(&path)?.starts_with(&bytes[..complete]), "no line is taken out");
+        // The next count finds nothing to do.
+        let written = fs::read(&path)?;
+        prop_assert_eq!(count().journal(&path).run()?.units_before, outcome.units);
+        prop_assert_eq!(fs::read(&path)?, written);
     }
 
     #[test]
@@ -198,19 +298,75 @@ proptest! {
         let path = fresh("arbitrary");
         fs::write(&path, &bytes)?;
         let _ = read(&path);
+        let first = seal_first(&format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan()));
+        fs::write(&path, [first.as_bytes(), &bytes].concat())?;
+        let record = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        prop_assert_eq!(record.sum().units, 0);
     }
 
-    /// Lines with the right CRC that no program wrote.
+    /// First lines with the right CRC, almost none of which names a plan.
     #[test]
-    fn arbitrary_sealed_lines_never_panic(
+    fn arbitrary_sealed_first_lines_never_panic(
         header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(colours|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
-        lines in prop::collection::vec("(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}", 0..5),
+    ) {
+        let path = fresh("sealed-first");
+        fs::write(&path, seal_first(&header))?;
+        let _ = read(&path);
+    }
+
+    /// Lines with the right CRC that no program wrote: those whose fields agree with each other and with the plan are
+    /// used, the others are named as damaged. A unit with two different counts is left out.
+    #[test]
+    fn arbitrary_sealed_lines_are_used_or_named(
+        lines in prop::collection::vec(
+            prop_oneof![
+                3 => sealed().prop_map(Ok),
+                1 => "(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}"
+                    .prop_map(Err),
+            ],
+            0..8,
+        ),
     ) {
         let path = fresh("sealed");
-        let sealed: String = lines.iter().map(|line| seal(&header, line)).collect();
-        let text = seal_first(&header) + &sealed;
+        let header = format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan());
+        let mut text = seal_first(&header);
+        let (mut counts, mut damaged) = (BTreeMap::<usize, BTreeSet<u64>>::new(), Vec::new());
+        for (number, line) in (2..).zip(&lines) {
+            match line {
+                Ok(line) => text += &seal(&header, &line.text()),
+                Err(line) => text += &seal(&header, line),
+            }
+            match line {
+                Ok(line) if line.is_right() => {
+                    for (unit, count) in line.units().zip(&line.counts) {
+                        counts.entry(unit).or_default().insert(*count);
+                    }
+                }
+                _ => damaged.push(number),
+            }
+        }
         fs::write(&path, text)?;
-        let _ = read(&path);
+        let record = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        for unit in 0..foreign_plan().units() {
+            let expected = match counts.get(&unit) {
+                Some(counts) if counts.len() == 1 => counts.first().copied(),
+                _ => None,
+            };
+            prop_assert_eq!(record.count(unit), expected, "unit {}", unit);
+        }
+        let (mut named, mut disputed) = (Vec::new(), Vec::new());
+        for error in &record.left_out {
+            match error {
+                Error::Journal { error: JournalError::Damaged { lines, .. }, .. } => {
+                    named.extend(lines.iter().cloned().flatten());
+                }
+                Error::CountsDiffer { lines } => disputed.push(lines[0].unit),
+                other => panic!("{other}"),
+            }
+        }
+        prop_assert_eq!(named, damaged);
+        let differing = counts.iter().filter(|(_, counts)| counts.len() > 1);
+        prop_assert_eq!(disputed, differing.map(|(unit, _)| *unit).collect::<Vec<_>>());
     }
 
     /// Lines of a good journal removed, duplicated and moved: never a wrong total.
@@ -223,8 +379,9 @@ proptest! {
         let lines: Vec<&str> = whole.split_inclusive('\n').collect();
         let text: String =
             lines[..2].iter().copied().chain(order.iter().map(|index| *index.get(&lines[1..]))).collect();
-        fs::write(&path, text)?;
-        let outcome = count().threads(2).journal(&path).run();
-        prop_assert_eq!(outcome.expect("equal duplicates are harmless").total, TOTAL);
+        fs::write(&path, &text)?;
+        let outcome = count().threads(2).journal(&path).run().expect("equal duplicates are harmless");
+        prop_assert_eq!(outcome.total, TOTAL);
+        prop_assert_eq!(outcome.units_before, units_in_intact_lines(text.as_bytes()).len());
     }
 }

@@ -2,15 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::{
-    Cancel, Count, Engine, Error, FixedQueens, Kernel, Plan, Solution, Solutions, Square,
-};
-
-use serde_json::Value;
+use nqueens::{FixedQueens, Solution, Solutions, Square};
 
 use crate::common::processes::send;
 use crate::common::{
-    finish, json, nqueens, output, refused, size, spawn, stderr, stdout, without_reader,
+    finish, nqueens, output, refused, size, spawn, stderr, stdout, without_reader,
 };
 
 /// The lines of a list as columns counted from 1.
@@ -155,7 +151,7 @@ fn square(row: u32, column: u32) -> Square {
     Square { row, column }
 }
 
-/// Compares completions, counted and listed, with the whole list.
+/// Compares listed completions with the whole list.
 fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
     let holds = |solution: &&Solution| {
         squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
@@ -167,8 +163,6 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
     };
     let listed: Vec<Solution> = Solutions::with_queens(size(n), &queens).collect();
     assert!(listed.iter().eq(expected.iter().copied()), "n = {n}, {squares:?}");
-    let counted = Count::new(size(n)).with_queens(queens).threads(1).run().expect("a count");
-    assert_eq!(counted.total, expected.len() as u128, "n = {n}, {squares:?}");
 }
 
 #[test]
@@ -190,16 +184,9 @@ fn completions_agree_with_the_whole_list() {
 }
 
 #[test]
-fn queens_of_a_larger_board_are_refused() {
+fn queens_of_a_larger_board_have_no_solution() {
     let queens = FixedQueens::new(size(20), &[square(19, 19)]).expect("one queen");
     assert_eq!(Solutions::with_queens(size(8), &queens).count(), 0);
-    let plan = Plan::new(size(8), Engine::Subtrees, None).with_queens(&queens);
-    let counts =
-        (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
-    assert_eq!(counts.sum::<Result<u64, Error>>(), Ok(0));
-    let refused = Count::new(size(8)).with_queens(queens).run().expect_err("no such square");
-    let Error::InvalidValue { given, advice, .. } = refused else { panic!("{refused}") };
-    assert_eq!((&*given, &*advice), ("t20", "choose rows and columns from 1 to 8"));
 }
 
 /// Every solution has one queen in each row.
@@ -211,7 +198,7 @@ fn completions_for_the_squares_of_a_row_sum_to_the_total() {
                 .map(|column| {
                     let queens =
                         FixedQueens::new(size(n), &[square(row, column)]).expect("one queen");
-                    Count::new(size(n)).with_queens(queens).run().expect("a count").total
+                    Solutions::with_queens(size(n), &queens).count() as u128
                 })
                 .sum();
             assert_eq!(nqueens::count(n), Ok(sum), "n = {n}, row {row}");
@@ -220,19 +207,11 @@ fn completions_for_the_squares_of_a_row_sum_to_the_total() {
 }
 
 #[test]
-fn completions_are_counted_from_the_command_line() {
-    let object = json(&output(&["count", "8", "--place", "a1", "--json"]));
-    assert_eq!((&object["total"], &object["engine"]), (&"4".into(), &"subtrees".into()));
-    assert_eq!((&object["place"], &object["published"]), (&vec!["a1"].into(), &Value::Null));
-    let text = output(&["count", "8", "--place", "a1,3:2"]);
-    assert!(stdout(&text).contains("place        a1, b3\n"), "{}", stdout(&text));
-    assert!(!stdout(&text).contains("published"), "{}", stdout(&text));
+fn bad_lists_get_one_clear_line() {
     let bad: &[(&[&str], &str)] = &[
-        (&["count", "8", "--place", "a1,h8"], "the queen on a1 attacks it"),
-        (&["count", "8", "--place", "a9"], "'a9' is not a square of the board"),
-        (&["count", "8", "--place", "x"], "'x'"),
-        (&["count", "8", "--place", "a1", "--engine", "colours"], "--place"),
-        (&["count", "8", "--place", "a1", "--journal", "x"], "--journal"),
+        (&["list", "8", "--place", "a1,h8"], "the queen on a1 attacks it"),
+        (&["list", "8", "--place", "a9"], "'a9' is not a square of the board"),
+        (&["list", "8", "--place", "x"], "'x'"),
         (&["list", "8", "--place", "a1,a2"], "attack"),
         (&["list", "33", "--limit", "1"], "0 to 32"),
         (&["list", "9", "--style", "svg"], "--limit"),

@@ -11,6 +11,7 @@ mod damage;
 #[cfg(target_os = "linux")]
 mod device;
 mod estimate;
+mod examples;
 #[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
@@ -24,6 +25,7 @@ mod list;
 #[cfg(target_os = "linux")]
 mod memory;
 mod observer;
+mod old_journals;
 #[cfg(unix)]
 mod page;
 mod plans;

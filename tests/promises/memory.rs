@@ -14,8 +14,8 @@ use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, contents, count_into, finish, fresh, nqueens, refused, seal, seal_first, size,
-    spawn, stderr, stdout,
+    NQUEENS, arg, as_folder, contents, count_into, finish, fresh, nqueens, refused, seal,
+    seal_first, size, spawn, stderr, stdout,
 };
 
 /// A control group, removed at the end.
@@ -87,7 +87,7 @@ impl Drop for Group {
 
 fn shell(command: &str) -> Output {
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    shell.args(["-c", command]).env_remove("NQUEENS_THREADS");
     shell.output().expect("a shell")
 }
 
@@ -121,10 +121,11 @@ mod needs_cgroups {
             refused(&group.run("count 30 --threads 2"), 4, &words);
             // It was not counted, so no file was made, empty or not.
             let out = fresh("memory-refused");
-            for args in ["count 30 --journal", "shard 30 --index 0 --shards 2 --out"] {
-                let args = format!("{args} {} --threads 2", out.display());
+            for (args, ending) in [("", ".journal"), ("--shard 0/2", "/"), ("", "/")] {
+                let place = format!("{}{ending}", out.display());
+                let args = format!("count 30 {args} --threads 2 --journal {place}");
                 refused(&group.run(&args), 4, &["n = 30 on 2 threads"]);
-                assert!(!out.exists(), "{args}");
+                assert!(!Path::new(&place).exists(), "{args}");
             }
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
             let estimate = group.run("estimate 22 --threads 1 --seconds 1");
@@ -222,7 +223,7 @@ fn an_allocation_that_fails_loses_no_journal() {
     assert!(lowered.expect("prlimit of util-linux").success());
     let ended = finish(counting);
     assert_eq!(ended.status.signal(), Some(signal_hook::consts::SIGABRT), "{ended:?}");
-    assert!(contents(&path).tally().units >= units);
+    assert!(contents(&path).sum().units >= units);
 }
 
 #[test]
@@ -259,11 +260,18 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
 /// The plan alone would take seconds and half a gigabyte.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
-    for command in ["count 30", "estimate 30", "shard 30 --index 0 --shards 2 --out q30.journal"] {
+    let places = [fresh("q30.journal"), as_folder(&fresh("q30"))];
+    let [file, folder] = places.each_ref().map(|place| arg(place));
+    for command in [
+        "count 30",
+        "estimate 30",
+        &format!("count 30 --journal {file}"),
+        &format!("count 30 --shard 0/2 --journal {file}"),
+        &format!("count 30 --shard 0/2 --journal {folder}"),
+    ] {
         // Less address space than the plan takes: it is not made.
-        let folder = env!("CARGO_TARGET_TMPDIR");
-        let limited =
-            format!("cd {folder}; ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
+        let limited = format!("ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
         refused(&shell(&limited), 4, &["engine colours", "n = 30", "--engine subtrees"]);
     }
+    assert!(places.iter().all(|place| !place.exists()), "nothing was counted");
 }

@@ -7,17 +7,18 @@ use std::time::{Duration, SystemTime};
 
 use nqueens::record::journals_in;
 
-use super::status::{ENDLESS, start};
+use super::status::start_endless;
 use crate::common::{
-    arg, contents, fresh_folder, json, keep_lines, output, refused, stderr, stdout,
+    arg, as_folder, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run,
+    stderr, stdout,
 };
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
 fn three_shards(name: &str) -> PathBuf {
     let folder = fresh_folder(name).join("q & <b>'s");
-    for index in ["0", "1"] {
-        let args = ["shard", "12", "--index", index, "--shards", "4", "--out", arg(&folder)];
-        let counted = output(&[&args[..], &["--engine", "subtrees"]].concat());
+    for shard in ["0/4", "1/4"] {
+        let count = ["count", "12", "--engine", "subtrees", "--shard", shard, "--journal"];
+        let counted = run(nqueens(&count).arg(as_folder(&folder)));
         assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
     }
     // Only the first line of units is left of the second shard.
@@ -50,7 +51,7 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "</i>1 in part, not running</li>",
         "</i>2 missing</li>",
         "<h3>Machines</h3>",
-        "for i in $(seq 1 3); do nqueens shard 12 --index $i --shards 4 --out '",
+        "for i in $(seq 1 3); do nqueens count 12 --shard $i/4 --journal '",
         "/q &amp; &lt;b&gt;'\\''s'",
     ] {
         assert!(page.contains(part), "no {part} in:\n{page}");
@@ -64,7 +65,7 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
 #[test]
 fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     let path = fresh_folder("status-plain").join("q.journal");
-    let (mut child, _) = start(&[ENDLESS, &["1"]].concat(), &path, &[]);
+    let (mut child, _) = start_endless(&[], &path);
     let running = page("running", &[arg(&path)]);
     assert!(running.contains("<h3>Running</h3>") && !running.contains("Shard"), "{running}");
     child.kill().expect("it runs");
@@ -74,7 +75,7 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     assert_eq!(output(&[&count[..], &[arg(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", arg(&path)]);
     assert!(stdout(&shown).contains("total        2279184\n"), "{shown:?}");
-    let (done, units) = ("done         ", contents(&path).tally().units);
+    let (done, units) = ("done         ", contents(&path).sum().units);
     let with_space = format!("{done}{}\u{202f}{:03} units, 100 %,", units / 1000, units % 1000);
     assert!(stdout(&shown).contains(&with_space), "{shown:?}");
     assert_eq!(json(&output(&["status", "--json", arg(&path)]))["total"], "2279184");
@@ -84,14 +85,15 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
 #[test]
 fn the_page_shows_both_counts() {
     let folder = three_shards("status-both");
-    let args = ["shard", "12", "--index", "3", "--shards", "4", "--second", "--out", arg(&folder)];
-    assert_eq!(output(&[&args[..], &["--engine", "subtrees"]].concat()).status.code(), Some(0));
+    let count = ["count", "12", "--second", "--engine", "subtrees", "--shard", "3/4", "--journal"];
+    assert_eq!(output(&[&count[..], &[arg(&folder)]].concat()).status.code(), Some(0));
     let page = page("both", &[arg(&folder)]);
     assert!(
         page.contains("<h2>12 queens</h2>") && page.contains("<h2>12 queens, second count</h2>"),
         "{page}"
     );
-    assert!(page.contains("seq 0 2") && page.contains("--shards 4 --second --out"), "{page}");
+    let command = "for i in $(seq 0 2); do nqueens count 12 --second --shard $i/4 --journal '";
+    assert!(page.contains(command), "{page}");
 }
 
 #[test]

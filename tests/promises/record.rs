@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::common::processes::{send, shim, wait_for_units, wait_until, wait_until_stopped};
 use crate::common::{
-    arg, count_into, finish, fresh_folder, nqueens, raise_counts, result, run, some_units, spawn,
-    without_reader,
+    arg, as_folder, count_into, finish, fresh_folder, nqueens, raise_counts, refused, result, run,
+    some_units, spawn, without_reader,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
@@ -84,7 +84,7 @@ fn records_do_not_wait_for_the_disk() {
     let mut child = spawn(&mut command);
     let logged = || fs::read_to_string(&log).unwrap_or_default();
     wait_until("a sync", &mut child, || logged() == "begun ");
-    let before = some_units(&path).map_or(0, |record| record.tally().units);
+    let before = some_units(&path).map_or(0, |record| record.sum().units);
     wait_for_units(&path, &mut child, before);
     assert_eq!(logged(), "begun ", "the first sync has not ended");
     // After the first signal it prints what it is waiting for; a second one ends it, and the records
@@ -95,7 +95,7 @@ fn records_do_not_wait_for_the_disk() {
     send("TERM", &child);
     let at_the_end = said();
     assert!(at_the_end.starts_with(wanted), "{at_the_end}");
-    let held = some_units(&path).expect("units").tally().units;
+    let held = some_units(&path).expect("units").sum().units;
     // Signals shortly after the first one are the same.
     let status = loop {
         send("TERM", &child);
@@ -104,7 +104,7 @@ fn records_do_not_wait_for_the_disk() {
         }
     };
     assert_eq!(status.code(), None, "killed by the signal");
-    assert!(some_units(&path).expect("units").tally().units >= held);
+    assert!(some_units(&path).expect("units").sum().units >= held);
 }
 
 /// Nobody waits for the disk without knowing the result.
@@ -177,10 +177,10 @@ fn every_failing_call_is_reported_and_loses_no_record() {
                     }
                     _ => panic!("{case}"),
                 }
-                let before = some_units(&path).map_or(0, |contents| contents.tally().units);
+                let before = some_units(&path).map_or(0, |contents| contents.sum().units);
                 let again = run(&mut count_into("13", &path, &args));
                 assert_eq!(result(&again), (Some(0), "73712\n", ""), "{case}");
-                assert!(some_units(&path).expect("all").tally().units >= before, "{case}");
+                assert!(some_units(&path).expect("all").sum().units >= before, "{case}");
             }
         }
     }
@@ -195,15 +195,14 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
         let enosys = "38";
         run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", enosys))
     };
-    let refused = without_locks(&mut count_into("12", &path, &[]));
-    let (code, answer, message) = result(&refused);
-    assert_eq!((code, answer), (Some(2), ""), "{message}");
-    assert!(message.contains("cannot lock the journal") && message.contains("shard"), "{message}");
-    let shards = folder.join("shards");
-    let mut shard = nqueens(&["shard", "12", "--index", "0", "--shards", "1", "--out"]);
-    let counted = without_locks(shard.arg(&shards));
-    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
-    let merged = run(nqueens(&["merge", "--quiet"]).arg(&shards));
+    let words = ["cannot lock the journal", "name a folder (with a slash behind it)"];
+    refused(&without_locks(&mut count_into("12", &path, &[])), 2, &words);
+    let place = as_folder(&folder.join("q12"));
+    for args in [&["--shard", "0/2"][..], &[]] {
+        let counted = without_locks(&mut count_into("12", &place, args));
+        assert_eq!((counted.status.code(), result(&counted).2), (Some(0), ""), "{args:?}");
+    }
+    let merged = run(nqueens(&["merge", "--quiet"]).arg(&place));
     assert_eq!(result(&merged), (Some(0), "14200\n", ""));
 }
 
@@ -232,8 +231,13 @@ fn escape_sequences_in_names_and_files_never_reach_the_terminal() {
     let named = folder.join("a\u{1b}[2Jb.journal");
     let output = run(&mut count_into("8", &named, &["--json"]));
     assert_eq!(output.status.code(), Some(2), "--json and --quiet: {output:?}");
+    assert!(run(&mut count_into("8", &named, &[])).status.success());
     for args in [&["count", "8", "--journal"][..], &["verify"], &["merge"], &["status"]] {
-        for damage in [None, Some("nqueens-journal \u{1b}[2J x\n"), Some("\u{1b}]0;title\u{7}")] {
+        let first = fs::read_to_string(&named).expect("text");
+        let first = first.split_inclusive('\n').next().expect("a line");
+        let behind = format!("{first}run machine=\u{1b}[2J\n\u{1b}]0;title\u{7}\n");
+        let damages = [None, Some("nqueens-journal \u{1b}[2J x\n"), Some("\u{1b}]0;title\u{7}")];
+        for damage in damages.into_iter().chain([Some(&*behind)]) {
             if let Some(damage) = damage {
                 fs::write(&named, damage).expect("the folder can be written");
             }

@@ -46,7 +46,7 @@ fn a_panic_loses_no_finished_unit() {
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
     assert!(ended.is_err(), "the panic reaches the caller");
     let contents = contents(&path);
-    assert!(contents.tally().units >= 20, "{:?}", contents.finished());
+    assert!(contents.sum().units >= 20, "{:?}", contents.sum());
     assert!(contents.total().is_none(), "the other thread stops");
 }
 
@@ -67,7 +67,7 @@ fn a_count_resumes_with_other_threads_and_kernels() {
                 Ok(outcome) => break outcome,
                 Err(Error::Stopped { done, units }) => {
                     assert!(before < done.units && done.units < units, "{done:?} of {units} units");
-                    assert_eq!(contents(&path).tally(), done, "nothing is lost");
+                    assert_eq!(contents(&path).sum(), done, "nothing is lost");
                     before = done.units;
                 }
                 Err(error) => panic!("{error}"),

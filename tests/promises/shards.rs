@@ -3,18 +3,26 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
+use nqueens::record::{Record, journals_in};
 use nqueens::{Count, Engine, Error, Shard};
+use serde_json::Value;
 
 use crate::common::processes::{send, wait_until};
 use crate::common::{
-    arg, contents, count_shard, counts, finish, fresh_folder, json, nqueens, raise_counts, read,
-    refused, result, set_aside, size, spawn, stderr, stdout,
+    arg, as_folder, contents, count_shard, counts, finish, fresh_folder, json, nqueens, output,
+    raise_counts, read, refused, result, run, set_aside, shell, size, spawn, stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("shards-{name}"))
+}
+
+/// Counts shards, and gives the journal of each the index of the shard as its name.
+fn count_shards(n: u32, indices: &[usize], shards: usize, folder: &Path) {
+    for index in indices {
+        set_aside(&count_shard(n, *index, shards, folder), &index.to_string());
+    }
 }
 
 #[test]
@@ -25,8 +33,8 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             let mut units = 0;
             for index in 0..shards {
                 let shard = Shard::new(index, shards).expect("in range");
-                let count = Count::new(size(8)).engine(engine).threads(1);
-                let outcome = count.run_shard(shard, &folder).expect("a shard");
+                let count = Count::new(size(8)).engine(engine).threads(1).shard(shard);
+                let outcome = count.journal(as_folder(&folder)).run().expect("a shard");
                 units += outcome.units;
                 if outcome.journal.is_some() {
                     set_aside(&outcome, &index.to_string());
@@ -34,19 +42,35 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             }
             let merged = contents(&folder);
             assert!(merged.total().is_some(), "{engine}, {shards} shards");
-            assert_eq!((merged.tally().solutions, merged.repeated), (92, 0));
+            assert_eq!((merged.sum().solutions, merged.repeated()), (92, 0));
             assert_eq!(units, merged.plan().units());
             assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
     }
 }
 
+/// The units of one shard are in the file already when the next shard is counted into it.
+#[test]
+fn shards_may_share_one_file() {
+    let folder = fresh_folder("shards-one-file");
+    let path = folder.join("q.journal");
+    let mut solutions = 0;
+    for index in [2, 0, 1] {
+        let shard = format!("{index}/3");
+        let count = ["count", "12", "--json", "--shard", &shard, "--journal", arg(&path)];
+        let counted = output(&count);
+        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{shard}");
+        solutions += json(&counted)["solutions"].as_str().expect("text").parse::<u64>().expect("");
+    }
+    assert_eq!(solutions, 14_200);
+    assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), "14200\n", ""));
+    assert_eq!(contents(&path).repeated(), 0);
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let folder = fresh("missing");
-    for index in [0, 1, 4] {
-        set_aside(&count_shard(12, index, 6, &folder), &index.to_string());
-    }
+    count_shards(12, &[0, 1, 4], 6, &folder);
     let merged = contents(&folder);
     assert_eq!(merged.shards, Some(6));
     assert_eq!(merged.missing_shards(6), Ok(vec![2, 3, 5]));
@@ -54,6 +78,14 @@ fn what_is_missing_is_named() {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
     assert!(merged.total().is_none());
+    for index in 0..6 {
+        let shard = Shard::new(index, 6).expect("in range");
+        for unit in shard.ranges(merged.plan().units()).flatten() {
+            let is_finished = merged.count(unit).is_some();
+            assert_eq!(is_finished, [0, 1, 4].contains(&index), "unit {unit} of shard {index}");
+        }
+    }
+    assert_eq!(merged.finished().count(), merged.sum().units);
 }
 
 #[test]
@@ -80,20 +112,29 @@ fn units_counted_twice_count_once_if_they_agree() {
     fs::rename(&hidden, &aside).expect("the folder can be written");
     count_shard(11, 1, 2, &folder);
     let both = contents(&folder);
-    assert_eq!((both.tally().solutions, both.repeated), (2680, first.units));
+    assert_eq!((both.sum().solutions, both.repeated()), (2680, first.units));
 
     // One of the two counts is wrong, with the right sum and CRC.
     let mut is_first = true;
     let unit = raise_counts(&aside, 1, |_, _| std::mem::take(&mut is_first))[0];
-    match read(&folder) {
-        Err(Error::CountsDiffer { unit: named, files, .. }) => {
-            assert_eq!(named, unit);
-            let mut names = files.map(|path| path.file_name().map(std::ffi::OsStr::to_owned));
-            names.sort();
-            assert_eq!(names, [Some("first.journal".into()), Some("second.journal".into())]);
-        }
-        other => panic!("{other:?}"),
+    let Err(Error::CountsDiffer { lines }) = read(&folder) else {
+        panic!("{:?}", read(&folder));
+    };
+    let mut names = Vec::new();
+    for line in &*lines {
+        assert_eq!(line.unit, unit);
+        names.push(line.path.file_name().expect("a name").to_owned());
+        let text = fs::read_to_string(&line.path).expect("text");
+        let named = text.lines().nth(line.line - 1).expect("a line");
+        let (first, rest) =
+            named.strip_prefix("done units=").and_then(|rest| rest.split_once("..")).expect(named);
+        let last = rest.split_once(' ').expect(named).0;
+        let [first, last] = [first, last].map(|unit| unit.parse::<usize>().expect(named));
+        assert!((first..last).contains(&unit), "unit {unit}: {named}");
     }
+    assert_eq!(lines[0].count + 1, lines[1].count, "in the order of the counts");
+    names.sort();
+    assert_eq!(names, ["first.journal", "second.journal"]);
 }
 
 #[test]
@@ -111,92 +152,85 @@ fn journals_of_different_plans_are_not_merged() {
     }
 }
 
-fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
-    crate::common::run(nqueens(args).envs(variables.iter().copied()))
-}
-
 #[test]
 fn processes_of_a_job_array_count_a_board_together() {
     let folder = fresh("array");
-    let out = arg(&folder);
-    let schedulers = ["SLURM_ARRAY_TASK_ID", "PBS_ARRAYID", "JOB_COMPLETION_INDEX"];
-    for (index, variable) in schedulers.into_iter().enumerate() {
-        let index = index.to_string();
-        let shard =
-            run(&["shard", "14", "--shards", "4", "--out", out, "--json"], &[(variable, &index)]);
+    let place = as_folder(&folder);
+    let (place, out) = (arg(&place), arg(&folder));
+    let mut solutions = 0;
+    for index in 0..3 {
+        let part = format!("{index}/4");
+        let shard = output(&["count", "14", "--shard", &part, "--journal", place, "--json"]);
         assert_eq!(shard.status.code(), Some(0), "{}", stderr(&shard));
         let object = json(&shard);
-        assert_eq!(
-            (&object["index"], &object["shards"]),
-            (&serde_json::json!(index.parse::<u64>().ok()), &4.into())
-        );
+        assert_eq!((&object["shard"], &object["total"]), (&part.into(), &Value::Null));
+        assert_eq!(object["published"], "unknown", "a part has no published number");
+        let own = Path::new(object["journal"]["file"].as_str().expect("a path"));
+        assert!(own.starts_with(&folder) && own.is_file(), "{object}");
+        solutions += object["solutions"].as_str().expect("text").parse::<u64>().expect("a number");
     }
-    let missing = run(&["merge", out, "--json"], &[]);
+    let missing = output(&["merge", out, "--json"]);
     assert_eq!(missing.status.code(), Some(3));
     assert!(stderr(&missing).contains("all in shard 3 of 0-3"), "{}", stderr(&missing));
     let object = json(&missing);
-    assert_eq!(
-        (&object["total"], &object["missing"]["indices"]),
-        (&serde_json::Value::Null, &"3".into())
-    );
-    let bare = run(&["merge", out, "--quiet"], &[]);
+    assert_eq!((&object["total"], &object["missing"]["indices"]), (&Value::Null, &"3".into()));
+    assert_eq!(object["solutions"], solutions.to_string());
+    let bare = output(&["merge", out, "--quiet"]);
     assert_eq!((bare.status.code(), stdout(&bare)), (Some(3), ""), "no total");
 
-    // An array from 1 to 4 lacks shard 0; its last task says how it is submitted.
-    let shard = ["shard", "14", "--shards", "4", "--out", out];
-    let wrong = run(&shard, &[("SLURM_ARRAY_TASK_ID", "4")]);
-    refused(&wrong, 2, &["SLURM_ARRAY_TASK_ID: '4'", "choose 0 to 3"]);
-    // The last task of an array that counts from 1.
-    let last = run(&["shard", "14", "--shards", "4", "--out", out], &[("SGE_TASK_ID", "4")]);
-    assert_eq!(last.status.code(), Some(0), "{}", stderr(&last));
-    let total = run(&["merge", out, "--quiet"], &[]);
-    assert_eq!(result(&total), (Some(0), "365596\n", ""));
-    let status = run(&["status", out, "--json"], &[]);
-    let object = json(&status);
+    // The last task of an array that runs from 1 to 4 is told what is wrong with it.
+    let wrong = output(&["count", "14", "--shard", "4/4", "--journal", place]);
+    refused(&wrong, 2, &["'--shard <I/K>'", "'4' is not a shard: choose 0 to 3"]);
+    let last = output(&["count", "14", "--shard", "3/4", "--journal", place, "--quiet"]);
+    let part: u64 = stdout(&last).trim_end().parse().expect("a bare number");
+    assert_eq!((last.status.code(), solutions + part), (Some(0), 365_596), "{last:?}");
+    assert_eq!(result(&output(&["merge", out, "--quiet"])), (Some(0), "365596\n", ""));
+    let object = json(&output(&["status", out, "--json"]));
     assert_eq!((&object["missing"]["indices"], &object["running"]), (&"".into(), &0.into()));
-    let verify = run(&["verify", out], &[]);
+    let verify = output(&["verify", out]);
     assert_eq!(verify.status.code(), Some(0), "{}", stderr(&verify));
 }
 
+/// Job files pass the index and the number of threads themselves.
 #[test]
-fn the_shard_comes_from_the_flag_or_from_a_scheduler() {
-    let folder = fresh("schedulers");
-    let out = arg(&folder);
-    let shard = |index: &[&str], variables: &[(&str, &str)]| {
-        let args = ["shard", "4", "--shards", "12", "--json", "--out", out];
-        let output = run(&[&args, index].concat(), variables);
-        let object: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
-        let index = object.and_then(|object| object["index"].as_u64());
-        (index, stderr(&output).to_owned())
+fn variables_of_schedulers_change_nothing() {
+    let folder = fresh_folder("shards-variables");
+    let answer = |variables: &[(&str, &str)]| {
+        let mut count = nqueens(&["count", "8", "--json", "--journal"]);
+        let counted = run(count.arg(&folder).envs(variables.iter().copied()));
+        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{variables:?}");
+        let object = json(&counted);
+        (object["shard"].clone(), object["threads"].clone(), object["total"].clone())
     };
-    assert_eq!(shard(&["--index", "3"], &[("SLURM_ARRAY_TASK_ID", "5")]).0, Some(3));
-    for name in [
+    let without = answer(&[]);
+    assert_eq!((&without.0, &without.2), (&Value::Null, &"92".into()));
+    let cores = without.1.as_u64().expect("a number");
+    if cores == 1 {
+        let text = "skipped: with one core, a limit of one thread shows nothing\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    }
+    let indices = [
         "SLURM_ARRAY_TASK_ID",
         "PBS_ARRAY_INDEX",
+        "PBS_ARRAYID",
+        "SGE_TASK_ID",
+        "LSB_JOBINDEX",
         "JOB_COMPLETION_INDEX",
         "AWS_BATCH_JOB_ARRAY_INDEX",
         "HQ_TASK_ID",
-    ] {
-        assert_eq!(shard(&[], &[(name, "5")]).0, Some(5), "{name}");
-    }
-    for name in ["SGE_TASK_ID", "LSB_JOBINDEX"] {
-        assert_eq!(shard(&[], &[(name, "6")]).0, Some(5), "{name} counts from 1");
-        let (none, reason) = shard(&[], &[(name, "13")]);
-        assert!(none.is_none() && reason.contains(name) && reason.contains("1 to 12"), "{reason}");
-    }
-    let outside = [("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("PBS_ARRAY_INDEX", "")];
-    let (none, reason) = shard(&[], &outside);
-    assert!(none.is_none() && reason.contains("--index is missing"), "{reason}");
+    ];
+    let indices = indices.map(|name| (name, "1"));
+    let sizes = [("SLURM_CPUS_PER_TASK", "1"), ("SLURM_ARRAY_TASK_COUNT", "3")];
+    assert_eq!(answer(&[&indices[..], &sizes].concat()), without);
 }
 
 #[test]
 fn a_killed_shard_resumes_in_another_journal() {
     let folder = fresh("killed");
-    let out = arg(&folder);
-    let args =
-        ["shard", "20", "--index", "2", "--shards", "5", "--out", out, "--kernel", "portable"];
+    let place = as_folder(&folder);
+    let args = ["count", "20", "--shard", "2/5", "--journal", arg(&place), "--kernel", "portable"];
     let mut child = spawn(&mut nqueens(&args));
-    let done = |folder: &Path| read(folder).ok().flatten().map_or(0, |merged| merged.tally().units);
+    let done = |folder: &Path| read(folder).ok().flatten().map_or(0, |merged| merged.sum().units);
     wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
     child.wait().expect("ended");
@@ -205,123 +239,214 @@ fn a_killed_shard_resumes_in_another_journal() {
     let mut second = spawn(&mut nqueens(&args));
     wait_until("a unit of the second process", &mut second, || done(&folder) > before);
     send("TERM", &second);
-    let output = finish(second);
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{message}");
-    assert!(message.contains("shard 2 of 0-4: stopped after "), "{message}");
-    let merged = contents(&folder);
-    assert_eq!((merged.files().len(), merged.repeated), (2, 0), "nothing was counted twice");
-    assert!(merged.tally().units > before);
+    let stopped = finish(second);
+    let message = stderr(&stopped);
+    assert_eq!(stopped.status.code(), Some(3), "{message}");
+    // Line by line, because the first process may have left half a line.
+    let journals = journals_in(&[folder]).expect("a folder");
+    let merged = Record::read(&journals).expect("readable").expect("two journals");
+    assert_eq!((merged.files().len(), merged.repeated()), (2, 0), "nothing was counted twice");
+    assert!(merged.sum().units > before);
+    let said = format!("stopped after {} of ", merged.sum().units);
+    assert!(message.contains(&said), "{said:?} in {message:?}");
+    assert!(message.contains("; the same command resumes the count"), "{message}");
 }
 
 #[test]
 fn bad_input_gets_one_clear_line() {
     let folder = fresh("bad");
-    let out = arg(&folder);
-    assert_eq!(
-        run(&["shard", "9", "--index", "0", "--shards", "2", "--out", out], &[]).status.code(),
-        Some(0)
-    );
+    let place = as_folder(&folder);
+    let (place, out) = (arg(&place), arg(&folder));
+    let first = output(&["count", "9", "--shard", "0/2", "--journal", place]);
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
     let empty = fresh_folder("shards-empty");
     let empty = arg(&empty);
+    let shard = |shard| ["count", "9", "--shard", shard, "--journal", place];
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["shard", "9", "--index", "5", "--shards", "5", "--out", out], 2, "--index: '5'"),
-        (&["shard", "9", "--index", "-1", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
-        (&["shard", "9", "--index", "x", "--shards", "5", "--out", out], 2, "choose 0 to 4"),
-        (
-            &["shard", "9", "--index", "0", "--shards", "0", "--out", out],
-            2,
-            "invalid value '0' for '--shards <K>': choose 1 to 1000000",
-        ),
-        (&["shard", "9", "--index", "0", "--shards", "2000000", "--out", out], 2, "1 to 1000000"),
-        (&["shard", "9", "--shards", "2", "--out", out], 2, "--index"),
-        (&["shard", "9", "--index", "0", "--out", out], 2, "--shards"),
-        (&["shard", "9", "--index", "0", "--shards", "2"], 2, "--out"),
-        (&["shard", "10", "--index", "0", "--shards", "2", "--out", out], 2, "n = 9"),
-        (
-            &["shard", "9", "--index", "0", "--shards", "2", "--out", "/proc/nqueens"],
-            2,
-            "/proc/nqueens",
-        ),
+        (&shard("5/5"), 2, "'5' is not a shard: choose 0 to 4"),
+        (&shard("-1/5"), 2, "'-1/5' is not a shard: write INDEX/SHARDS, such as 3/12"),
+        (&shard("x/5"), 2, "write INDEX/SHARDS, such as 3/12"),
+        (&shard("3"), 2, "write INDEX/SHARDS, such as 3/12"),
+        (&shard("0/0"), 2, "'0' is not a number of shards: choose 1 to 1000000"),
+        (&shard("0/2000000"), 2, "choose 1 to 1000000"),
+        (&["count", "9", "--shard", "0/2"], 2, "--journal"),
+        (&[&shard("0/2")[..], &["--fundamental"]].concat(), 2, "--fundamental"),
+        (&["count", "9", "--shard", "0/2", "--journal", "/proc/nqueens/"], 2, "/proc/nqueens"),
         (&["merge"], 2, "FILE|FOLDER"),
         (&["merge", empty], 3, "holds a finished unit yet"),
         (&["merge", "/no/such/place"], 2, "/no/such/place"),
         (&["merge", out], 3, "all in shard 1 of 0-1"),
         (&["merge", out, "--shards", "0"], 2, "--shards"),
+        (&["merge", out, "--missing", "--json"], 2, "--missing"),
         (&["status", empty], 3, "holds a finished unit yet"),
         (&["verify", empty], 3, "holds a finished unit yet"),
     ];
     for (args, code, reason) in cases {
-        refused(&run(args, &[]), *code, &[reason]);
+        refused(&output(args), *code, &[reason]);
     }
 }
 
-/// Packs a folder. Returns the new journal and the exit code.
-fn pack(folder: &Path, name: &str) -> (PathBuf, Option<i32>) {
-    let new = folder.with_extension(name).with_extension("journal");
-    let _ = fs::remove_file(&new);
-    let (from, into) = (arg(folder), arg(&new));
-    let output = run(&["merge", from, "--into", into, "--json"], &[]);
-    let object = json(&output);
-    let bytes = fs::metadata(&new).expect("it was written").len();
-    assert_eq!(object["packed"]["bytes"], bytes, "{}", stderr(&output));
-    let again = run(&["merge", from, "--into", into], &[]);
-    assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("already exists"), "{}", stderr(&again));
-    (new, output.status.code())
+/// Runs `merge --missing`. Returns the exit code and the answer, and stderr if something is said there.
+fn missing(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let named = output(&[&["merge", "--missing", arg(folder)], args].concat());
+    let (code, answer, message) = result(&named);
+    (code, answer.to_owned(), message.to_owned())
+}
+
+fn lists(indices: &str, code: i32) -> (Option<i32>, String, String) {
+    let line = if indices.is_empty() { String::new() } else { format!("{indices}\n") };
+    (Some(code), line, String::new())
+}
+
+/// A job file pastes the answer into `--array=`, so nothing else may be on stdout.
+#[test]
+fn the_missing_shards_are_printed_as_job_arrays_take_them() {
+    let folder = fresh_folder("shards-array");
+    // Nothing has begun.
+    assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
+    assert_eq!(missing(&folder, &["--shards", "1"]), lists("0", 3));
+    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["holds a finished unit yet"]);
+    // Neither has a journal that a process created just now.
+    fs::write(folder.join("begun.journal"), "").expect("room");
+    assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
+    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["holds a finished unit yet"]);
+
+    count_shards(12, &[0, 1, 2, 4, 5, 6], 10, &folder);
+    assert_eq!(missing(&folder, &[]), lists("3,7-9", 3));
+    // The user may cut the rest into other shards: the journals hold some units of each.
+    assert_eq!(missing(&folder, &["--shards", "2"]), lists("0-1", 3));
+    count_shards(12, &[3, 7, 8], 10, &folder);
+    assert_eq!(missing(&folder, &[]), lists("9", 3));
+    count_shards(12, &[9], 10, &folder);
+    for args in [&[][..], &["--shards", "10"], &["--shards", "7"]] {
+        assert_eq!(missing(&folder, args), lists("", 0), "{args:?}");
+    }
 }
 
 #[test]
-fn a_packed_journal_holds_what_the_others_held() {
+fn missing_shards_need_one_number_of_shards() {
+    let folder = fresh("mixed");
+    count_shards(12, &[0], 2, &folder);
+    count_shards(12, &[1], 3, &folder);
+    let unknown = output(&["merge", "--missing", arg(&folder)]);
+    refused(&unknown, 2, &["do not agree on the number of shards: name it with --shards K"]);
+    assert_eq!(missing(&folder, &["--shards", "2"]), lists("1", 3));
+    assert_eq!(missing(&folder, &["--shards", "3"]), lists("0,2", 3));
+    // A whole count beside them leaves nothing to ask for.
+    Count::new(size(12)).journal(&folder).run().expect("a count");
+    assert_eq!(missing(&folder, &[]), lists("", 0));
+}
+
+/// The shards of a damaged line are to be run again, and that a machine made an error is said.
+#[test]
+fn missing_shards_are_those_of_damaged_lines_and_disputed_units_too() {
+    let folder = fresh("missing-damage");
+    count_shards(12, &[0, 1, 2], 3, &folder);
+    let path = folder.join("1.journal");
+    let good = fs::read_to_string(&path).expect("text");
+    fs::write(&path, good.replacen("\ndone ", "\ndonE ", 1)).expect("room");
+    let (code, answer, message) = missing(&folder, &[]);
+    assert_eq!((code, &*answer), (Some(3), "1\n"), "{message}");
+    assert!(message.starts_with("nqueens: warning: left out: "), "{message}");
+
+    fs::write(&path, good).expect("room");
+    let wrong = folder.join("wrong.journal");
+    fs::copy(&path, &wrong).expect("room");
+    let mut is_first = true;
+    raise_counts(&wrong, 1, |_, _| std::mem::take(&mut is_first));
+    let (code, answer, message) = missing(&folder, &[]);
+    assert_eq!((code, &*answer), (Some(1), "1\n"), "{message}");
+    assert!(message.contains("a machine made an error"), "{message}");
+}
+
+/// Packs the journals of a folder into one file, as the manual says.
+fn pack(folder: &Path) {
+    shell(folder, "cat *.journal > one.tmp && rm *.journal && mv one.tmp one.journal");
+}
+
+#[test]
+fn joined_journals_hold_what_the_others_held() {
     let folder = fresh("packed");
-    set_aside(&count_shard(12, 2, 4, &folder), "b");
+    count_shards(12, &[2, 0], 4, &folder);
     // The same units again.
-    let again = fs::read(folder.join("b.journal")).expect("readable");
-    fs::write(folder.join("c.journal"), again).expect("the folder can be written");
-    set_aside(&count_shard(12, 0, 4, &folder), "a");
+    fs::copy(folder.join("2.journal"), folder.join("3.journal")).expect("room");
     let before = contents(&folder);
-    assert!(before.repeated > 0);
+    assert!(before.repeated() > 0);
+    let merged = json(&output(&["merge", "--json", arg(&folder)]));
 
-    let (new, code) = pack(&folder, "half");
-    assert_eq!(code, Some(3), "the count is not finished");
-    let packed = contents(&new);
-    assert_eq!((&packed.finished(), packed.repeated), (&before.finished(), 0));
-    // That of the process whose units were all recorded before is not kept.
-    let repeated = before.files()[2].runs[0].cpu_time;
-    assert_eq!(packed.cpu_time() + repeated, before.cpu_time());
-    assert_eq!((packed.shards, packed.files()[0].runs.len()), (Some(4), 2));
+    pack(&folder);
+    let packed = contents(&folder);
+    assert_eq!(packed.files().len(), 1);
     assert!(counts(&packed).iter().eq(counts(&before).iter()));
+    assert_eq!((packed.shards, packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
+    assert_eq!((packed.repeated(), packed.cpu_time()), (before.repeated(), before.cpu_time()));
+    let machines = |record: &Record| record.runs().map(|run| run.machine.clone()).collect();
+    let [of_packed, of_others]: [Vec<String>; 2] = [&packed, &before].map(machines);
+    assert_eq!(of_packed, of_others);
+    // Nothing that `merge` prints is different, but the number of files.
+    let mut of_one = json(&output(&["merge", "--json", arg(&folder)]));
+    assert_eq!((&merged["files"], &of_one["files"]), (&3.into(), &1.into()));
+    of_one["files"] = 3.into();
+    assert_eq!(of_one, merged);
+    assert_eq!(missing(&folder, &[]), lists("1,3", 3));
 
-    // The old journals are removed, and the shards find their units in the new one.
-    fs::remove_dir_all(&folder).expect("the folder can be removed");
-    fs::create_dir(&folder).expect("the folder can be made");
-    fs::rename(&new, folder.join("packed.journal")).expect("the folder can be written");
+    // The shards find their units in the one journal.
     for index in [0, 2] {
-        assert_eq!(count_shard(12, index, 4, &folder).journal, None);
+        let again = count_shard(12, index, 4, &folder);
+        assert_eq!((again.journal, again.units_before), (None, again.units));
     }
-    for index in [1, 3] {
-        set_aside(&count_shard(12, index, 4, &folder), &index.to_string());
-    }
-    let (whole, code) = pack(&folder, "whole");
-    assert_eq!((code, contents(&folder).tally().solutions), (Some(0), 14_200));
-    let outcome = Count::new(size(12)).journal(&whole).run().expect("a count");
+    count_shards(12, &[1, 3], 4, &folder);
+    pack(&folder);
+    let merge = ["merge", "--quiet", arg(&folder)];
+    assert_eq!(result(&output(&merge)), (Some(0), "14200\n", ""));
+    let one = folder.join("one.journal");
+    let outcome = Count::new(size(12)).journal(&one).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
+}
+
+/// Of a killed process half a line is left, which becomes a part of the first line of the next journal.
+#[test]
+fn joining_journals_of_killed_processes_loses_no_unit() {
+    let folder = fresh("packed-killed");
+    count_shards(12, &[0, 1, 2], 3, &folder);
+    for name in ["0.journal", "2.journal"] {
+        let path = folder.join(name);
+        let text = fs::read_to_string(&path).expect("text");
+        fs::write(&path, &text[..text.len() - 9]).expect("room");
+    }
+    let held = |folder: &Path| {
+        let journals = journals_in(&[folder.to_owned()]).expect("a folder");
+        counts(&Record::read(&journals).expect("readable").expect("journals"))
+    };
+    let before = held(&folder);
+    pack(&folder);
+    assert_eq!(held(&folder), before);
+    assert_eq!(missing(&folder, &[]).1, "0,2\n");
+    let counted = output(&["count", "12", "--quiet", "--journal", arg(&folder)]);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "14200\n"), "{counted:?}");
 }
 
 /// It may be where a file system is not mounted.
 #[test]
 fn a_shard_makes_its_folder_but_no_other() {
     let parent = fresh("shard-parent");
-    let shard = |out: &Path| {
-        crate::common::run(
-            nqueens(&["shard", "9", "--index", "0", "--shards", "2", "--out"]).arg(out),
-        )
-    };
-    refused(&shard(&parent.join("q9")), 2, &["make folder", "first"]);
+    let shard =
+        |place: &str| run(nqueens(&["count", "9", "--shard", "0/2", "--journal"]).arg(place));
+    let place = as_folder(&parent.join("q9"));
+    refused(&shard(arg(&place)), 2, &["make folder", "first"]);
     fs::create_dir(&parent).expect("the folder can be made");
-    assert!(shard(&parent.join("q9")).status.success());
-    let again = shard(&parent.join("q9"));
-    assert!(stdout(&again).contains("journal      none: all units were done before"), "{again:?}");
+    // Without a slash behind it, it might be meant as the name of a file.
+    let unclear = parent.join("q9");
+    let words = ["is not a place for journals", "a folder with a slash behind it"];
+    refused(&shard(arg(&unclear)), 2, &words);
+    assert!(!unclear.exists());
+    let first = shard(arg(&place));
+    assert!(first.status.success(), "{first:?}");
+    let again = shard(arg(&unclear));
+    let units = json(&output(&["merge", "--json", arg(&unclear)]))["finished"].clone();
+    let row = format!("journal      {}: {units} units done before\n", unclear.display());
+    assert!(stdout(&again).contains(&row), "{row} in {again:?}");
+    assert_eq!(fs::read_dir(&unclear).expect("there").count(), 1, "nothing was left to write");
 }
 
 /// Other shards may leave what they like: only names that may hold the shard's units are read.

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::slice;
 use std::time::{Duration, SystemTime};
 
@@ -12,22 +11,18 @@ use serde_json::Value;
 
 use crate::common::processes::send;
 use crate::common::{
-    NQUEENS, Running, arg, contents, count_shard, fresh_folder, json, keep_lines, nqueens, output,
-    raise_counts, refused, run, set_aside, spawn, stderr, stdout,
+    Running, arg, commands_after, contents, count_shard, fresh_folder, json, keep_lines, nqueens,
+    output, raise_counts, refused, run, run_in_shell, set_aside, spawn, stderr, stdout,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A shard with one unit that takes years.
-pub(crate) const ENDLESS: &[&str] =
-    &["shard", "16", "--engine", "permutation", "--index", "0", "--shards"];
-
-/// Starts a shard, and waits for its journal to begin.
-pub(crate) fn start(args: &[&str], out: &Path, variables: &[(&str, &str)]) -> (Running, PathBuf) {
-    let args = [args, &["--threads", "1", "--out", arg(out)]].concat();
-    let mut child = spawn(nqueens(&args).envs(variables.iter().copied()));
+/// Starts a count with units that take years, and waits for its journal to begin.
+pub(crate) fn start_endless(options: &[&str], place: &Path) -> (Running, PathBuf) {
+    let count = ["count", "16", "--engine", "permutation", "--threads", "1", "--journal"];
+    let mut child = spawn(nqueens(&count).arg(place).args(options));
     let journal = || {
-        let files = journals_in(&[out.to_owned()]).ok()?;
+        let files = journals_in(&[place.to_owned()]).ok()?;
         let has_run = |path: &&PathBuf| {
             fs::read_to_string(path)
                 .is_ok_and(|text| text.lines().any(|line| line.starts_with("run ")))
@@ -43,42 +38,39 @@ fn set_age(path: &Path, age: Duration) {
     file.set_modified(SystemTime::now() - age).expect("its owner");
 }
 
-fn running(path: &Path, variables: &[(&str, &str)]) -> Value {
-    let status = ["status", arg(path), "--json"];
-    json(&run(nqueens(&status).envs(variables.iter().copied())))["running"].clone()
+fn running(path: &Path) -> Value {
+    json(&output(&["status", arg(path), "--json"]))["running"].clone()
 }
 
 #[test]
-fn a_shard_is_running_until_its_process_ends() {
+fn a_count_in_a_folder_is_running_until_its_process_ends() {
     for signal in ["TERM", "KILL"] {
         let folder = fresh_folder(&format!("status-{signal}"));
-        let (mut child, path) = start(&[ENDLESS, &["1"]].concat(), &folder, &[]);
+        let (mut child, path) = start_endless(&[], &folder);
         // A stopped process holds its lock.
         send("STOP", &child);
         set_age(&path, HOUR);
-        assert_eq!(running(&folder, &[]), 1, "its unit takes long");
+        assert_eq!(running(&folder), 1, "its unit takes long");
         send("CONT", &child);
         send(signal, &child);
         child.wait().expect("it ends");
         set_age(&path, Duration::ZERO);
-        assert_eq!(running(&folder, &[]), 0, "SIG{signal}");
+        assert_eq!(running(&folder), 0, "SIG{signal}");
     }
 }
 
 #[test]
 fn a_count_that_was_named_is_running_until_its_process_ends() {
     let path = fresh_folder("status-named").join("q.journal");
-    let (mut child, _) = start(&[ENDLESS, &["1"]].concat(), &path, &[]);
-    assert_eq!(running(&path, &[]), 1);
-    // What is packed is no process.
+    let (mut child, _) = start_endless(&[], &path);
+    assert_eq!(running(&path), 1);
+    // What was joined with `cat` is no process.
     let packed = path.with_file_name("packed.journal");
-    let packing = output(&["merge", arg(&path), "--into", arg(&packed)]);
-    assert_eq!(packing.status.code(), Some(3), "{}", stderr(&packing));
-    set_age(&packed, Duration::ZERO);
-    assert_eq!(running(&packed, &[]), 0);
+    fs::write(&packed, fs::read(&path).expect("text")).expect("room");
+    assert_eq!(running(&packed), 0);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    assert_eq!(running(&path, &[]), 0);
+    assert_eq!(running(&path), 0);
 }
 
 #[test]
@@ -142,89 +134,216 @@ fn the_text_has_the_command_that_resumes_the_count() {
     let shown = output(&["status", arg(&path)]);
     let shown = stdout(&shown);
     assert!(!shown.contains("shard"), "{shown}");
-    let command = shown.lines().find_map(|line| line.strip_prefix("resume       nqueens "));
-    let command = format!("'{}' {}", env!("CARGO_BIN_EXE_nqueens"), command.expect("a command"));
-    let resumed = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    let command = shown.lines().find_map(|line| line.strip_prefix("resume       "));
+    let resumed = run_in_shell(command.expect("a command"));
     assert!(stdout(&resumed).contains("total        2680\n"), "{resumed:?}");
     let shown = output(&["status", arg(&path)]);
     let shown = stdout(&shown);
     assert!(shown.contains("total        2680\n") && !shown.contains("resume"), "{shown}");
 }
 
-/// Damage, a number of shards that changed, and journals of other boards beside them.
+/// The command that `status` prints for these journals, if there is one.
+fn resume_command(paths: &[PathBuf]) -> Option<String> {
+    let paths: Vec<&str> = paths.iter().map(|path| arg(path)).collect();
+    let status = json(&output(&[&["status", "--json"], &paths[..]].concat()));
+    status["resume"].as_str().map(str::to_owned)
+}
+
+/// Runs the command that `status` prints for a journal or a folder of them. Returns the total that is there then.
+fn total_after_resume(place: &Path) -> String {
+    let command = resume_command(&[place.to_owned()]).expect("a command");
+    run_in_shell(&command);
+    stdout(&output(&["merge", "--quiet", arg(place)])).to_owned()
+}
+
+/// Counts shards of n = 12 on two threads, each into a journal of its own, of which these are the paths.
+fn shards_of_12(folder: &Path, shards: &[(usize, usize)]) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for (index, of) in shards {
+        let outcome = count_shard(12, *index, *of, folder);
+        paths.push(set_aside(&outcome, &format!("{index}-of-{of}")));
+    }
+    paths
+}
+
 #[test]
-fn the_command_that_resumes_works_whatever_is_wrong() {
-    // Of what the command leaves in a file or a folder.
-    let total = |paths: &[PathBuf], left: &Path| {
-        let paths: Vec<&str> = paths.iter().map(|path| arg(path)).collect();
-        let status = json(&output(&[&["status", "--json"], &paths[..]].concat()));
-        let command = status["resume"].as_str().unwrap_or_else(|| panic!("none: {status}"));
-        let command = format!("nqueens() {{ '{NQUEENS}' \"$@\"; }}; {command}");
-        let resumed = Command::new("sh").args(["-c", &command]).output().expect("a shell");
-        assert_eq!(resumed.status.code(), Some(0), "{command}: {resumed:?}");
-        stdout(&output(&["merge", "--quiet", arg(left)])).to_owned()
-    };
-    let shards = |folder: &Path, shards: &[(usize, usize)]| {
-        let names = shards.iter().map(|(index, of)| {
-            set_aside(&count_shard(12, *index, *of, folder), &format!("{index}-of-{of}"))
-        });
-        names.collect::<Vec<_>>()
-    };
-    let good = |path: &PathBuf| path.with_extension("good.journal");
+fn the_command_resumes_a_damaged_journal() {
     let path = fresh_folder("resume-plain").join("q.journal");
     assert_eq!(output(&["count", "12", "--journal", arg(&path)]).status.code(), Some(0));
     let text = fs::read_to_string(&path).expect("text");
     fs::write(&path, text.replacen("done ", "gone ", 1)).expect("room");
-    assert_eq!(total(slice::from_ref(&path), &good(&path)), "14200\n", "a damaged journal");
+    let paths = slice::from_ref(&path);
+    let command = resume_command(paths).expect("a unit is missing");
+    assert!(command.starts_with("nqueens count 12 --journal "), "{command}");
+    assert_eq!(total_after_resume(&path), "14200\n");
+    assert_eq!(resume_command(paths), None, "nothing is missing");
+}
 
+#[test]
+fn the_command_resumes_a_second_count() {
+    let path = fresh_folder("resume-second").join("q.journal");
+    let counted = output(&["count", "12", "--second", "--journal", arg(&path)]);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    keep_lines(&path, 3);
+    let paths = slice::from_ref(&path);
+    let command = resume_command(paths).expect("units are missing");
+    assert!(command.starts_with("nqueens count 12 --second --journal "), "{command}");
+    assert_eq!(total_after_resume(&path), "14200\n");
+}
+
+#[test]
+fn the_command_counts_the_shards_that_are_missing() {
+    let folder = fresh_folder("resume-shards").join("a 'b'");
+    fs::create_dir(&folder).expect("room");
+    let folders = slice::from_ref(&folder);
+    shards_of_12(&folder, &[(1, 7), (3, 7)]);
+    let command = resume_command(folders).expect("shards are missing");
+    let loop_over = "for i in 0 2 $(seq 4 6); do nqueens count 12 --shard $i/7 --journal ";
+    assert!(command.starts_with(loop_over) && command.ends_with(" || break; done"), "{command}");
+    assert_eq!(total_after_resume(&folder), "14200\n");
+
+    let folder = fresh_folder("resume-shard");
+    let folders = slice::from_ref(&folder);
+    shards_of_12(&folder, &[(0, 3), (1, 3)]);
+    let command = resume_command(folders).expect("a shard is missing");
+    assert!(command.starts_with("nqueens count 12 --shard 2/3 --journal "), "{command}");
+    assert_eq!(total_after_resume(&folder), "14200\n");
+    assert_eq!(resume_command(folders), None, "nothing is missing");
+}
+
+/// The journals do not say how the rest is cut.
+#[test]
+fn the_command_counts_everything_after_a_change_of_the_number_of_shards() {
     let folder = fresh_folder("resume-mixed");
-    shards(&folder, &[(0, 3), (1, 3), (3, 4)]);
-    assert_eq!(total(slice::from_ref(&folder), &folder), "14200\n", "shards of 3 and of 4");
+    let folders = slice::from_ref(&folder);
+    shards_of_12(&folder, &[(0, 3), (1, 3), (3, 4)]);
+    let command = resume_command(folders).expect("units are missing");
+    assert!(command.starts_with("nqueens count 12 --journal "), "{command}");
+    assert_eq!(total_after_resume(&folder), "14200\n");
+}
 
+/// What a process is counting, another one need not count.
+#[test]
+fn the_command_leaves_out_what_is_being_counted() {
+    let folder = fresh_folder("resume-running");
+    let folders = slice::from_ref(&folder);
+    let (mut child, _) = start_endless(&["--shard", "1/3"], &folder);
+    let command = resume_command(folders).expect("two shards are not being counted");
+    let loop_over = "for i in 0 2; do nqueens count 16 --engine permutation --shard $i/3 ";
+    assert!(command.starts_with(loop_over), "{command}");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let command = resume_command(folders).expect("no shard is being counted");
+    assert!(command.starts_with("for i in $(seq 0 2); do "), "{command}");
+
+    let path = fresh_folder("resume-running-whole").join("q.journal");
+    let paths = slice::from_ref(&path);
+    let (mut child, _) = start_endless(&[], &path);
+    assert_eq!(resume_command(paths), None, "all units are being counted");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(resume_command(paths).is_some(), "no unit is being counted");
+}
+
+/// Where journals of several plans lie in a folder, a count of the board alone would not know which is meant.
+#[test]
+fn the_command_names_the_plan_where_it_is_not_the_default() {
+    let folder = fresh_folder("resume-plans");
+    let plans = [&["--engine", "bitmask"][..], &[], &["--split-rows", "3"]];
+    for (number, plan) in plans.into_iter().enumerate() {
+        let path = folder.join(format!("{number}.journal"));
+        let count = ["count", "12", "--journal", arg(&path)];
+        assert_eq!(output(&[&count[..], plan].concat()).status.code(), Some(0), "{plan:?}");
+        keep_lines(&path, 3);
+        // Of several journals, so that their folder is named.
+        fs::copy(&path, folder.join(format!("{number}-again.journal"))).expect("room");
+    }
+    let counts = || json(&output(&["status", "--json", arg(&folder)]))["counts"].clone();
+    let before = counts();
+    let commands: Vec<&str> = (0..3).filter_map(|count| before[count]["resume"].as_str()).collect();
+    assert_eq!(commands.len(), 3, "{before}");
+    for command in commands {
+        run_in_shell(command);
+    }
+    let after = counts();
+    for count in 0..3 {
+        assert_eq!(after[count]["total"], "14200", "{after}");
+    }
+}
+
+/// No count would begin. `verify` names the wrong line and the command that takes it out, then there is one.
+#[test]
+fn there_is_no_command_while_a_unit_has_two_counts() {
     let folder = fresh_folder("resume-disputed");
-    let mut paths = shards(&folder, &[(0, 3), (1, 3)]);
+    let mut paths = shards_of_12(&folder, &[(0, 3), (1, 3)]);
     paths.push(folder.join("wrong.journal"));
     fs::copy(&paths[0], &paths[2]).expect("room");
     assert_eq!(raise_counts(&paths[2], 1, |line, _| line == 2).len(), 1);
-    assert_eq!(total(&paths, &good(&paths[0])), "14200\n", "two counts of one unit");
+    assert_eq!(resume_command(&paths), None);
+    let shown = output(&["status", arg(&folder)]);
+    assert_eq!(shown.status.code(), Some(1), "{shown:?}");
+    assert!(stderr(&shown).contains("'nqueens verify "), "{shown:?}");
+    assert!(!stdout(&shown).contains("resume"), "{shown:?}");
 
+    let verified = output(&["verify", arg(&folder)]);
+    let commands = commands_after("their units are counted again: ", stderr(&verified));
+    assert!(commands.len() == 1 && commands[0].contains("wrong.journal"), "{verified:?}");
+    run_in_shell(&commands[0]);
+    assert_eq!(total_after_resume(&folder), "14200\n");
+}
+
+/// The shards are counted into the folder of the journals, and what another board or only one shard left there is no
+/// obstacle.
+#[test]
+fn the_command_works_beside_journals_of_another_board() {
     let folder = fresh_folder("resume-beside");
-    let paths = shards(&folder, &[(0, 3), (1, 3)]);
+    let paths = shards_of_12(&folder, &[(0, 3), (1, 3)]);
     let other = folder.join("q10.journal");
     assert_eq!(output(&["count", "10", "--journal", arg(&other)]).status.code(), Some(0));
-    assert_eq!(total(&paths, &good(&paths[0])), "14200\n", "another board");
-    assert_eq!(total(&paths[1..], &paths[1]), "14200\n", "one of them, in its own file");
+    let of_12 = || {
+        let all = journals_in(slice::from_ref(&folder)).expect("a folder");
+        all.into_iter().filter(|path| *path != other).collect::<Vec<_>>()
+    };
+    let command = resume_command(&paths[1..]).expect("two shards are missing");
+    assert!(command.contains(" in 0 2; do nqueens count 12 --shard $i/3 "), "{command}");
+    run_in_shell(&command);
+    assert_eq!(of_12().len(), 3, "shard 0 was finished, and is not counted again");
+    let merged = run(nqueens(&["merge", "--quiet"]).args(of_12()));
+    assert_eq!(stdout(&merged), "14200\n");
 }
 
 #[test]
 fn a_folder_of_several_counts_is_a_list() {
     let folder = fresh_folder("status-list");
     let path = |name: &str| folder.join(name);
-    let whole = path("q10.journal");
+    let whole = path("a10.journal");
     assert_eq!(output(&["count", "10", "--journal", arg(&whole)]).status.code(), Some(0));
-    for index in ["0", "1"] {
-        let args = ["shard", "12", "--index", index, "--shards", "3", "--out"];
-        let shards = path("shards");
-        assert_eq!(output(&[&args[..], &[arg(&shards)]].concat()).status.code(), Some(0));
-    }
+    shards_of_12(&folder, &[(0, 3), (1, 3)]);
+    // Folders within folders are not read.
+    let inner = path("inner");
+    fs::create_dir(&inner).expect("room");
+    let hidden = inner.join("q9.journal");
+    assert_eq!(output(&["count", "9", "--journal", arg(&hidden)]).status.code(), Some(0));
+
     let listed = output(&["status", arg(&folder)]);
-    assert_eq!(listed.status.code(), Some(0));
+    assert_eq!((listed.status.code(), stderr(&listed)), (Some(0), ""));
     let list = stdout(&listed);
-    let (whole_text, shards_text) = list.split_once("\n\n").expect("two reports");
+    let reports: Vec<&str> = list.split("\n\n").collect();
+    let [shards_text, whole_text] = reports[..] else { panic!("two reports: {list}") };
     assert!(whole_text.starts_with("n            10\n"), "{list}");
     assert!(whole_text.contains("\ntotal        724\n"), "{list}");
     assert!(shards_text.starts_with("n            12\n"), "{list}");
-    assert!(shards_text.contains("\nresume       nqueens shard 12 --index 2 --shards 3"), "{list}");
+    let resume = "\nresume       nqueens count 12 --shard 2/3 --journal ";
+    assert!(shards_text.contains(resume), "{list}");
     let counts = json(&output(&["status", arg(&folder), "--json"]))["counts"].clone();
-    assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&10.into(), &12.into()));
+    assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&12.into(), &10.into()));
+    assert_eq!(counts.as_array().map(Vec::len), Some(2), "{counts}");
     let html = output(&["status", arg(&folder), "--html", arg(&path("page.html"))]);
     assert_eq!(html.status.code(), Some(0), "{html:?}");
     let page = fs::read_to_string(path("page.html")).expect("a page");
     assert!(page.contains("<h2>10 queens</h2>") && page.contains("<h2>12 queens</h2>"), "{page}");
-    let shards = path("shards");
-    let both = [arg(&whole), arg(&shards)];
     for command in ["verify", "merge"] {
-        let several = output(&[&[command], &both[..]].concat());
+        let several = output(&[command, arg(&folder)]);
         refused(&several, 2, &["n=10 ", "n=12 ", "name the files or folders of one of them"]);
     }
     // What cannot be read hides nothing else.
@@ -293,14 +412,14 @@ fn the_times_of_other_runs_are_rough() {
 #[test]
 fn a_forecast_rests_on_runs_like_the_one_that_counts() {
     let folder = fresh_folder("status-kinds");
-    let shard = |index: &str, kernel: Kernel, threads: &str| {
-        let shard = ["shard", "16", "--index", index, "--shards", "2", "--engine", "subtrees"];
-        let how = ["--kernel", kernel.name(), "--threads", threads, "--out", arg(&folder)];
-        let done = json(&output(&[&shard[..], &how, &["--json"]].concat()));
-        PathBuf::from(done["journal"].as_str().expect("a path"))
+    let shard = |shard: &str, kernel: Kernel, threads: &str| {
+        let count = ["count", "16", "--shard", shard, "--engine", "subtrees", "--json"];
+        let how = ["--kernel", kernel.name(), "--threads", threads, "--journal", arg(&folder)];
+        let done = json(&output(&[&count[..], &how].concat()));
+        PathBuf::from(done["journal"]["file"].as_str().expect("a path"))
     };
-    let whole = shard("0", Kernel::Portable, "1");
-    let other = shard("1", Kernel::detect(), "2");
+    let whole = shard("0/2", Kernel::Portable, "1");
+    let other = shard("1/2", Kernel::detect(), "2");
     let cpu_time = |path: &Path| contents(path).cpu_time().as_secs_f64();
     let lines = fs::read_to_string(&other).expect("text").lines().count();
     let truth = cpu_time(&other);

@@ -1,12 +1,16 @@
 //! A wrong count is found as often as sampling can find it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{Record, UnitSet};
+use nqueens::record::Record;
 use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine};
 
-use crate::common::{contents, fresh, raise_counts, size};
+use crate::common::{
+    commands_after, contents, fresh, json, output, raise_counts, raised, refused, run_in_shell,
+    size, stderr, stdout,
+};
 
 /// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {
@@ -22,19 +26,18 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, chosen: &UnitSet, cancel: &Cancel) -> Verdict {
-    let chosen = contents.counts(chosen).expect("readable");
-    verify::verify(contents.plan(), &chosen, &|| (), cancel).expect("a verdict")
+fn verify(contents: &Record, chosen: &[usize], cancel: &Cancel) -> Verdict {
+    verify::verify(contents, chosen, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    let chosen = choose_units(contents.finished(), units, seed);
+    let chosen = choose_units(contents, units, seed);
     verify(contents, &chosen, &Cancel::new())
 }
 
 fn differences(contents: &Record, units: usize, seed: u64) -> usize {
     let verdict = verdict(contents, units, seed);
-    assert_eq!(verdict.recounted, units.min(contents.tally().units));
+    assert_eq!(verdict.recounted, units.min(contents.sum().units));
     verdict.differences.len()
 }
 
@@ -43,7 +46,7 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let chosen = choose_units(contents.finished(), 5, 2);
+        let chosen = choose_units(&contents, 5, 2);
         let all = verify(&contents, &chosen, &Cancel::new());
         assert_eq!(all.recounted, 5);
     }
@@ -66,7 +69,7 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
     let path = finished("sampled", Engine::Subtrees);
     let wrong = falsify(&path, 20);
     let contents = contents(&path);
-    let units = contents.tally().units;
+    let units = contents.sum().units;
     for sample in [5, 20, 60] {
         let missed: f64 = (0..sample)
             .map(|taken| (units - wrong - taken) as f64 / (units - taken) as f64)
@@ -92,10 +95,20 @@ fn the_same_seed_chooses_the_same_units() {
     assert_ne!(of(4).differences, of(5).differences);
 }
 
+/// What the seeds of earlier versions chose: whoever repeats a check with its seed recounts the units of that check.
+#[test]
+fn a_seed_chooses_the_units_that_it_always_chose() {
+    let contents = contents(&finished("pinned", Engine::Subtrees));
+    assert_eq!(contents.sum().units, 80);
+    assert_eq!(choose_units(&contents, 10, 7), [4, 5, 7, 17, 21, 32, 35, 44, 57, 67]);
+    let of_another = choose_units(&contents, 10, u64::MAX);
+    assert_eq!(of_another, [12, 22, 24, 34, 35, 37, 46, 57, 78, 79]);
+}
+
 #[test]
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let contents = contents(&finished("strength", Engine::Subtrees));
-    let units = contents.tally().units;
+    let units = contents.sum().units;
     let part = |sample| verdict(&contents, sample, 1).undetected_part(units);
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));
@@ -107,9 +120,46 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
-    let chosen = choose_units(contents.finished(), 9, 1);
+    let chosen = choose_units(&contents, 9, 1);
     let verdict = verify(&contents, &chosen, &cancel);
     assert_eq!((chosen.len(), verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.
     assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);
+}
+
+/// The line that holds the wrong count is named, with the command that takes it out; then the next count counts its
+/// units again.
+#[test]
+fn of_two_counts_of_a_unit_the_wrong_one_is_named_and_can_be_taken_out() {
+    let path = finished("disputed", Engine::Subtrees);
+    let text = fs::read_to_string(&path).expect("text");
+    let lines = text.lines().count();
+    let (plan, line) = (contents(&path).plan().clone(), text.lines().nth(4).expect("a line"));
+    let (unit, wrong) = raised(&plan, &text, line, 1);
+    fs::write(&path, text.clone() + &wrong).expect("room");
+    let journal = path.to_str().expect("text");
+
+    let count = ["count", "10", "--quiet", "--journal", journal];
+    let refusal = output(&count);
+    let place = |line: usize| format!("line {line} of {journal}");
+    refused(&refusal, 1, &[&place(5), &place(lines + 1), &format!("nqueens verify {journal}")]);
+
+    let verified = output(&["verify", "--json", "--units", "3", journal]);
+    assert_eq!(verified.status.code(), Some(1), "{verified:?}");
+    let differences = &json(&verified)["differences"];
+    assert_eq!(differences.as_array().map(Vec::len), Some(1), "{differences}");
+    let difference = &differences[0];
+    assert_eq!(
+        (&difference["unit"], &difference["line"], &difference["file"]),
+        (&unit.into(), &(lines + 1).into(), &journal.into()),
+    );
+    let number = |name: &str| difference[name].as_str().and_then(|text| text.parse::<u64>().ok());
+    assert_eq!(number("recorded"), number("recounted").map(|right| right + 1), "{difference}");
+
+    let commands = commands_after("their units are counted again: ", stderr(&verified));
+    assert_eq!(commands.len(), 1, "{verified:?}");
+    run_in_shell(&commands[0]);
+    assert_eq!(fs::read_to_string(&path).expect("text"), text, "{commands:?}");
+    let counted = output(&count);
+    assert_eq!((stdout(&counted), stderr(&counted)), ("724\n", ""));
 }

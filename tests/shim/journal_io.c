@@ -10,10 +10,9 @@
  *   SHIM_PATH=text      only files whose names contain this are affected (default: .journal), and the
  *                       syncs of folders
  *   SHIM_LOCKS=none     every lock is granted, to all at once
- *   SHIM_FADVISE=dies   the process is killed if it asks the system to drop what it holds of a file
- *   SHIM_NAMES=only-rename  no file can be linked, and none renamed without replacing another
- *   SHIM_NAMES=none         and none renamed at all; in both cases it exits with 77 if the system has
- *                           no seccomp
+ *   SHIM_FADVISE=dies   the process is killed if it asks the system to drop what it holds of a file; it exits
+ *                       with 77 if the system has no seccomp
+ *   SHIM_INODES=changing  each look at a file shows another inode number
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -126,6 +125,29 @@ int fdatasync(int fd) {
   return NEXT(fdatasync)(fd);
 }
 
+static unsigned long long inode(unsigned long long real) {
+  static atomic_ullong looks;
+  return getenv("SHIM_INODES") ? real + atomic_fetch_add(&looks, 1) + 1 : real;
+}
+
+int statx(int folder, const char *path, int flags, unsigned mask, struct statx *file) {
+  int failed = NEXT(statx)(folder, path, flags, mask, file);
+  if (!failed) file->stx_ino = inode(file->stx_ino);
+  return failed;
+}
+
+int stat64(const char *path, struct stat64 *file) {
+  int failed = NEXT(stat64)(path, file);
+  if (!failed) file->st_ino = inode(file->st_ino);
+  return failed;
+}
+
+int fstat64(int fd, struct stat64 *file) {
+  int failed = NEXT(fstat64)(fd, file);
+  if (!failed) file->st_ino = inode(file->st_ino);
+  return failed;
+}
+
 static void filter_calls(struct sock_filter *filter, unsigned short length) {
   struct sock_fprog program = {length, filter};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
@@ -139,32 +161,6 @@ __attribute__((constructor)) static void limit_fadvise(void) {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fadvise64, 0, 1),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  filter_calls(filter, sizeof filter / sizeof *filter);
-}
-
-/* The program may call the system without the C library, so the system refuses. */
-__attribute__((constructor)) static void limit_names(void) {
-  const char *names = getenv("SHIM_NAMES");
-  if (!names) return;
-  const int eperm = SECCOMP_RET_ERRNO | EPERM, einval = SECCOMP_RET_ERRNO | EINVAL;
-  const int rename = strcmp(names, "none") == 0 ? eperm : SECCOMP_RET_ALLOW;
-  struct sock_filter filter[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_linkat, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, eperm),
-#ifdef SYS_rename
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rename, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, rename),
-#endif
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, rename),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 1, 0),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, rename),
-    BPF_STMT(BPF_RET | BPF_K, einval),
   };
   filter_calls(filter, sizeof filter / sizeof *filter);
 }

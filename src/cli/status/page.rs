@@ -33,7 +33,7 @@ pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> Str
         }
         title { (titles.collect::<Vec<_>>().join("; ")) }
         style { (PreEscaped(include_str!("page.css"))) }
-        main { @for count in counts { (section(count, now)) } }
+        main { @for count in counts { (section(count, counts, now)) } }
         footer {
             p {
                 "Made at " time { (utc(now)) } " by " code { "nqueens status --html" }
@@ -55,7 +55,7 @@ fn board(record: &Record) -> String {
     many(record.plan().size().get() as usize, "queen") + second
 }
 
-fn section(record: &Record, now: SystemTime) -> Markup {
+fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
     let (plan, percent) = (record.plan(), percent(record));
     let (engine, hash, all) = (plan.engine(), plan.hash(), grouped(plan.units()));
     let mut facts = Report::default();
@@ -65,7 +65,7 @@ fn section(record: &Record, now: SystemTime) -> Markup {
             h2 { (board(record)) }
             p.note { "engine " (engine) ", plan " (format_args!("{hash:08x}")) }
             div.progress {
-                p { strong { (percent) " %" } " " (grouped(record.tally().units)) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (grouped(record.sum().units)) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
@@ -75,7 +75,7 @@ fn section(record: &Record, now: SystemTime) -> Markup {
             (grid::section(record))
             (processes(record))
             (machines(record))
-            @if let Some(command) = resume(record) {
+            @if let Some(command) = resume(record, counts) {
                 h3 { "What is missing" }
                 p { "This counts the units that are missing and that no process counts now:" }
                 pre { code { (command) } }

@@ -1,11 +1,10 @@
 //! How far a count has come, what is left of it, and the command that counts what no process is counting.
 
 use std::path::Path;
-use std::slice;
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{Record, Run, journals_in, split_by_plan};
-use nqueens::{Error, Shard, WhichCount};
+use nqueens::record::{Record, Run};
+use nqueens::{Engine, Error, Shard, WhichCount};
 
 use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
@@ -25,18 +24,18 @@ pub(super) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
 
 /// Returns how much of the plan is finished, in percent.
 pub(super) fn percent(record: &Record) -> String {
-    let (done, all) = (record.tally().units, record.plan().units());
+    let (done, all) = (record.sum().units, record.plan().units());
     // What is missing must not be rounded away.
     let percent = 100.0 * done as f64 / all as f64;
     figures(if done < all { percent.min(99.9) } else { percent }, 3)
 }
 
-/// Returns the report on a count, as of now.
-pub(super) fn report(record: &Record, now: SystemTime) -> Report {
+/// Returns the report on a count, one of these, as of now.
+pub(super) fn report(record: &Record, counts: &[Record], now: SystemTime) -> Report {
     let mut report = Report::default();
     report.plan(record.plan()).bare(percent(record));
     add_facts(&mut report, record, now);
-    let resume = resume(record);
+    let resume = resume(record, counts);
     if let Some(command) = &resume {
         report.row("resume", command);
     }
@@ -48,7 +47,7 @@ pub(super) fn report(record: &Record, now: SystemTime) -> Report {
 pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
     journals::add_facts(report, record);
     let (percent, left) = (percent(record), record.work_left());
-    let (done, solutions) = (record.tally(), grouped(record.tally().solutions));
+    let (done, solutions) = (record.sum(), grouped(record.sum().solutions));
     let units = many(done.units, "unit");
     report.row("done", format_args!("{units}, {percent} %, {solutions} solutions"));
     match missing_shards(record) {
@@ -92,50 +91,63 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
 /// Clocks of machines differ by less. A file that is dated later was not written then.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// Returns the command that counts what no process counts now, or `None` if there is nothing to do. If the journals
-/// do not agree on the number of shards, any will do.
-pub(super) fn resume(record: &Record) -> Option<String> {
-    let (plan, files) = (record.plan(), record.files());
-    let n = plan.size();
-    let second = if plan.which_count() == WhichCount::Second { " --second" } else { "" };
-    let run = running_runs(record).next().or(record.runs().last())?;
-    let shards = record.shards.unwrap_or(run.shard.shards());
-    let running = running_indices(record, shards);
-    let mut idle = record.missing_shards(shards).ok()?;
-    idle.retain(|index| !running.contains(index));
-    if idle.is_empty() {
+/// Returns the command that counts what no process counts now. Returns `None` if there is nothing to do, or if no count
+/// would begin, because a unit has two counts. If the journals do not agree on the number of shards, the command counts
+/// all that is missing. If another one of these counts is of this board, the command names the plan.
+pub(super) fn resume(record: &Record, counts: &[Record]) -> Option<String> {
+    let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
+    if record.total().is_some() || record.left_out.iter().any(is_disputed) {
         return None;
+    }
+    let (plan, files) = (record.plan(), record.files());
+    let mut options = plan.size().to_string();
+    if plan.which_count() == WhichCount::Second {
+        options += " --second";
+    }
+    let is_other_plan =
+        |other: &Record| other.plan().size() == plan.size() && other.plan().hash() != plan.hash();
+    let has_other_plan = counts.iter().any(is_other_plan);
+    if has_other_plan || plan.engine() != Engine::auto(plan.size()) {
+        options += &format!(" --engine {}", plan.engine());
+    }
+    if let Some(rows) = plan.split_rows().filter(|_| has_other_plan) {
+        options += &format!(" --split-rows {rows}");
     }
     let path = &files.first()?.path;
     let folder = Path::new(".").join(path.parent()?);
     let folder = folder.canonicalize().unwrap_or(folder);
-    // No shard begins beside another count, or if a unit has two counts.
-    let plans = journals_in(slice::from_ref(&folder)).map(split_by_plan);
-    let is_mixed = plans.is_ok_and(|plans| plans.len() > 1);
-    let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
-    let is_plain = shards == 1 && files.len() == 1;
-    if is_plain || is_mixed || record.left_out.iter().any(is_disputed) {
-        let mut command = format!("nqueens count {n}{second} --journal ");
-        if files.len() == 1 && record.left_out.is_empty() {
-            command += &quoted(path);
-        } else {
-            let files: Vec<_> = files.iter().map(|file| quoted(&file.path)).collect();
-            let (files, new) = (files.join(" "), quoted(&path.with_extension("good.journal")));
-            // Not &&, because it fails if something is left out.
-            command = format!("nqueens merge {files} --into {new}; {command}{new}");
-        }
-        // A process that counts now may count all of them.
-        return record.running().next().is_none().then_some(command);
+    let shards = record.shards.unwrap_or(1);
+    if shards > 1 {
+        let running = running_indices(record, shards);
+        let mut idle = record.missing_shards(shards).ok()?;
+        idle.retain(|index| !running.contains(index));
+        let folder = quoted(&folder);
+        return match idle[..] {
+            [] => None,
+            [index] => {
+                Some(format!("nqueens count {options} --shard {index}/{shards} --journal {folder}"))
+            }
+            _ => {
+                let indices = shell_sequence(&idle);
+                let command =
+                    format!("nqueens count {options} --shard $i/{shards} --journal {folder}");
+                Some(format!("for i in {indices}; do {command} || break; done"))
+            }
+        };
     }
-    let options = format!("--shards {shards}{second} --out {}", quoted(&folder));
-    if let [index] = idle[..] {
-        return Some(format!("nqueens shard {n} --index {index} {options}"));
+    // A process that counts now may count all of them.
+    if record.running().next().is_some() {
+        return None;
     }
+    let place = if files.len() == 1 { quoted(path) } else { quoted(&folder) };
+    Some(format!("nqueens count {options} --journal {place}"))
+}
+
+/// Returns numbers in increasing order as the words of a loop in a shell: `3 $(seq 7 9)`.
+fn shell_sequence(numbers: &[usize]) -> String {
     let sequence = |range: &str| match range.split_once('-') {
         Some((first, last)) => format!("$(seq {first} {last})"),
         None => range.to_owned(),
     };
-    let indices = ranges(&idle).split(',').map(sequence).collect::<Vec<_>>().join(" ");
-    let command = format!("nqueens shard {n} --index $i {options}");
-    Some(format!("for i in {indices}; do {command} || break; done"))
+    ranges(numbers).split(',').map(sequence).collect::<Vec<_>>().join(" ")
 }

@@ -3,12 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-
+use std::slice;
 use std::time::Duration;
 
 use super::*;
 use crate::count::ranges::{REPORT_EVERY, cut_into_ranges};
-use crate::record::UnitSet;
 
 /// The size of each board, its number of units, and the mean microseconds of a unit in each of 256 parts of the plan.
 const UNIT_TIMES: &str = include_str!("../../../tests/data/unit-times.csv");
@@ -76,8 +75,9 @@ fn of_all(units: usize, threads: usize) -> TimeLeft {
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
-    let all = UnitSet::from_iter(0..times.len());
-    let mut ranges = cut_into_ranges(&all, threads, |unit| unit..unit + 1).into_iter();
+    let all = 0..times.len();
+    let ranges = cut_into_ranges(slice::from_ref(&all), threads, |unit| unit..unit + 1);
+    let mut ranges = ranges.into_iter();
     let mut left = of_all(times.len(), threads);
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();

@@ -61,7 +61,7 @@ pub(crate) fn arg(path: &Path) -> &str {
 pub(crate) fn nqueens(args: &[&str]) -> Command {
     processes::unignore_signals();
     let mut command = Command::new(NQUEENS);
-    command.args(args).env_remove("NQUEENS_THREADS").env_remove("SLURM_CPUS_PER_TASK");
+    command.args(args).env_remove("NQUEENS_THREADS");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -145,6 +145,20 @@ pub(crate) fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
+/// The commands that messages print behind this text, one in each line that has it.
+pub(crate) fn commands_after(text: &str, messages: &str) -> Vec<String> {
+    let commands = messages.lines().filter_map(|line| line.split_once(text));
+    commands.map(|(_, command)| command.to_owned()).collect()
+}
+
+/// Runs a command that a message printed, as a user would who pastes it into a shell.
+pub(crate) fn run_in_shell(command: &str) -> Output {
+    let command = format!("nqueens() {{ '{NQUEENS}' \"$@\"; }}; {command}");
+    let output = run(Command::new("sh").args(["-c", &command]));
+    assert!(output.status.success(), "{command}: {output:?}");
+    output
+}
+
 /// The program was not killed. It printed no answer, and one line that gives all these reasons.
 pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
     assert_eq!((output.status.code(), stdout(output)), (Some(code), ""), "{output:?}");
@@ -159,7 +173,12 @@ pub(crate) fn refused(output: &Output, code: i32, reasons: &[&str]) {
 /// Counts a shard on two threads.
 pub(crate) fn count_shard(n: u32, index: usize, shards: usize, folder: &Path) -> Outcome {
     let shard = Shard::new(index, shards).expect("in range");
-    Count::new(size(n)).threads(2).run_shard(shard, folder).expect("a shard")
+    Count::new(size(n)).threads(2).shard(shard).journal(as_folder(folder)).run().expect("a shard")
+}
+
+/// The path with a slash behind it, which stands for a folder even if it is not there yet.
+pub(crate) fn as_folder(path: &Path) -> PathBuf {
+    path.join("")
 }
 
 /// Renames the journal of a shard: each process has one journal in a folder, and tests are all one process.
@@ -182,7 +201,7 @@ pub(crate) fn contents(path: &Path) -> Record {
 
 /// All counts of a record, by unit.
 pub(crate) fn counts(record: &Record) -> BTreeMap<usize, u64> {
-    record.counts(record.finished()).expect("readable").into_iter().collect()
+    record.finished().map(|unit| (unit, record.count(unit).expect("a finished unit"))).collect()
 }
 
 /// The error of a journal, which is expected.
@@ -195,7 +214,7 @@ pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError 
 
 /// The contents of a journal with at least one finished unit.
 pub(crate) fn some_units(path: &Path) -> Option<Record> {
-    read(path).ok().flatten().filter(|record| record.tally().units > 0)
+    read(path).ok().flatten().filter(|record| record.sum().units > 0)
 }
 
 /// Keeps the first lines of a journal.
@@ -260,4 +279,15 @@ pub(crate) fn raise_counts(
     let text: String = lines.collect();
     fs::write(path, text).expect("the folder can be written");
     units
+}
+
+/// Runs a command line in a folder, as a user pastes it into a shell. The name `nqueens` stands for the program.
+pub(crate) fn shell(folder: &Path, line: &str) -> Output {
+    let path = Path::new(NQUEENS).parent().expect("a folder").to_owned();
+    let mut paths = path.into_os_string();
+    paths.push(":");
+    paths.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("PATH", paths);
+    run(command.env_remove("NQUEENS_THREADS"))
 }

@@ -82,7 +82,7 @@ pub(crate) fn wait_until(what: &str, child: &mut Child, mut holds: impl FnMut() 
 /// Waits until a journal has more than this number of units; returns how many.
 pub(crate) fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
     wait_for("units in the journal", child, || {
-        let units = super::some_units(path)?.tally().units;
+        let units = super::some_units(path)?.sum().units;
         Some(units).filter(|units| *units > more_than)
     })
 }

@@ -1,0 +1,196 @@
+//! Journals that an earlier build wrote are read and resumed.
+//!
+//! `tests/data/journals-a29a221` holds journals of the build with this commit, which had other commands, and the same
+//! format 2. They were made by its `count N --engine NAME --journal FILE`, with and without `--second`. The shards were
+//! made by its `shard 12 --index I --shards 3 --out shards`. `subtrees-packed` was written by its `merge --into` from
+//! three shards. The files called `stopped` are from runs that SIGTERM ended, `bitmask-stopped` from two of them. Of
+//! `subtrees-cut-off` the last 30 bytes were taken, as a kill during a write would do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use nqueens::known::known;
+use nqueens::record::{Record, compare, journals_in};
+use nqueens::{Count, Engine, Shard, WhichCount};
+
+use crate::common::{arg, contents, counts, fresh_folder, json, keep_lines, output, size, stdout};
+
+const FOLDER: &str = "tests/data/journals-a29a221";
+/// The program that wrote all of the journals.
+const BUILD: &str = "0.1.0+a29a221";
+
+use Engine::{Bitmask, BoardScan, BoolArrays, Colours, Subtrees};
+use WhichCount::{First, Second};
+
+/// The finished journals: name, board, engine, first or second count.
+const FINISHED: [(&str, u32, Engine, WhichCount); 12] = [
+    ("board-scan-first", 9, BoardScan, First),
+    ("board-scan-second", 9, BoardScan, Second),
+    ("bool-arrays-first", 9, BoolArrays, First),
+    ("bool-arrays-second", 9, BoolArrays, Second),
+    ("bitmask-first", 10, Bitmask, First),
+    ("bitmask-second", 10, Bitmask, Second),
+    ("subtrees-first", 11, Subtrees, First),
+    ("subtrees-second", 11, Subtrees, Second),
+    ("subtrees-split-rows-2", 10, Subtrees, First),
+    ("subtrees-packed", 11, Subtrees, First),
+    ("colours-first", 12, Colours, First),
+    ("colours-second", 12, Colours, Second),
+];
+
+/// The journals of counts that have units left: name, board, first or second count, finished units.
+const UNFINISHED: [(&str, u32, WhichCount, usize); 3] = [
+    ("bitmask-stopped", 15, First, 8),
+    ("colours-stopped", 18, Second, 10_019),
+    ("subtrees-cut-off", 11, Second, 28),
+];
+
+/// Copies a journal to a fresh folder.
+fn copy(test: &str, name: &str) -> PathBuf {
+    let path = fresh_folder(&format!("old-{test}-{name}")).join("q.journal");
+    fs::copy(Path::new(FOLDER).join(format!("{name}.journal")), &path).expect("room");
+    path
+}
+
+/// Copies the folder of shards, of which shard 1 of 0-2 is missing.
+fn copy_shards(test: &str) -> PathBuf {
+    let folder = fresh_folder(&format!("old-{test}"));
+    for path in journals_in(&[Path::new(FOLDER).join("shards")]).expect("a folder") {
+        fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("room");
+    }
+    folder
+}
+
+/// What a journal holds, even if its last line was cut off.
+fn record(path: &Path) -> Record {
+    contents(path)
+}
+
+fn total(n: u32) -> u128 {
+    known(size(n)).total.expect("a published board")
+}
+
+/// Counts with a journal whose units are not to be counted again. Nothing but the plan is named, so the engine is that
+/// of the journal.
+fn resume(path: &Path, n: u32, which: WhichCount) {
+    let before = counts(&record(path));
+    let bytes = fs::read(path).expect("readable");
+    let outcome = Count::new(size(n)).which_count(which).threads(2).journal(path).run();
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((outcome.total, outcome.units_before), (total(n), before.len()), "{path:?}");
+    assert_eq!((outcome.left_out, outcome.journal_fault), (Vec::new(), None), "{path:?}");
+
+    let after = record(path);
+    assert_eq!((after.total(), after.repeated()), (Some(total(n)), 0), "{path:?}");
+    let counts: BTreeMap<_, _> = counts(&after);
+    assert!(before.iter().all(|(unit, count)| counts.get(unit) == Some(count)), "{path:?}");
+    // All complete lines stay as they were.
+    let complete = bytes.iter().rposition(|byte| *byte == b'\n').expect("lines") + 1;
+    assert!(fs::read(path).expect("readable").starts_with(&bytes[..complete]), "{path:?}");
+}
+
+#[test]
+fn finished_journals_give_their_totals() {
+    for (name, n, engine, which) in FINISHED {
+        let path = copy("finished", name);
+        let held = record(&path);
+        let plan = held.plan();
+        assert_eq!((plan.size(), plan.engine(), plan.which_count()), (size(n), engine, which));
+        assert_eq!(held.total(), Some(total(n)), "{name}");
+        let builds: BTreeSet<&str> = held.runs().map(|run| &*run.version).collect();
+        assert!(builds.into_iter().eq([BUILD]), "{name}");
+
+        let bytes = fs::read(&path).expect("readable");
+        resume(&path, n, which);
+        assert_eq!(fs::read(&path).expect("readable"), bytes, "{name}: nothing was left to count");
+        for command in ["merge", "status", "verify"] {
+            let answer = output(&[command, "--json", arg(&path)]);
+            assert_eq!(answer.status.code(), Some(0), "{command} {name}: {answer:?}");
+            let answer = json(&answer);
+            assert_eq!(answer["total"], total(n).to_string(), "{command} {name}");
+            assert_eq!(answer["builds"], serde_json::json!([BUILD]), "{command} {name}");
+        }
+    }
+}
+
+#[test]
+fn the_first_half_of_a_journal_is_resumed() {
+    for (name, n, _, which) in FINISHED {
+        let path = copy("half", name);
+        let lines = fs::read_to_string(&path).expect("text").lines().count();
+        keep_lines(&path, lines / 2);
+        let held = record(&path).sum().units;
+        assert!(0 < held && held < record(&path).plan().units(), "{name}: {held} units");
+        resume(&path, n, which);
+    }
+}
+
+#[test]
+fn stopped_and_cut_off_counts_are_resumed() {
+    for (name, n, which, units) in UNFINISHED {
+        let path = copy("unfinished", name);
+        let held = record(&path);
+        assert_eq!((held.sum().units, held.total()), (units, None), "{name}");
+        assert_eq!(held.files()[0].cut_off > 0, name.ends_with("cut-off"), "{name}");
+        assert_eq!(output(&["merge", arg(&path)]).status.code(), Some(3), "{name}");
+        resume(&path, n, which);
+    }
+}
+
+#[test]
+fn both_counts_of_a_board_prove_its_total() {
+    for engine in ["board-scan", "bool-arrays", "bitmask", "subtrees", "colours"] {
+        let [first, second] =
+            ["first", "second"].map(|which| copy("twice", &format!("{engine}-{which}")));
+        let comparison = compare(&record(&first), &record(&second)).expect("one plan");
+        assert_eq!((comparison.units, comparison.differing), (record(&first).plan().units(), 0));
+        let merged = output(&["merge", "--twice", "--quiet", arg(&first), arg(&second)]);
+        let total = record(&first).total().expect("finished");
+        assert_eq!(stdout(&merged), format!("{total}\n"), "{engine}: {merged:?}");
+    }
+}
+
+#[test]
+fn the_missing_shard_of_a_folder_is_counted() {
+    let folder = copy_shards("shards");
+    let missing = output(&["merge", "--missing", arg(&folder)]);
+    assert_eq!((missing.status.code(), stdout(&missing)), (Some(3), "1\n"), "{missing:?}");
+
+    for index in [0, 1, 2] {
+        let shard = Shard::new(index, 3).expect("in range");
+        let outcome = Count::new(size(12)).shard(shard).threads(2).journal(&folder).run();
+        let outcome = outcome.expect("a shard");
+        let before = if index == 1 { 0 } else { outcome.units };
+        assert_eq!(outcome.units_before, before, "shard {index}");
+    }
+    let merged = record(&folder);
+    assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
+    assert_eq!(merged.files().len(), 3);
+    assert_eq!(stdout(&output(&["merge", "--quiet", arg(&folder)])), "14200\n");
+}
+
+#[test]
+fn a_whole_count_skips_the_shards_of_a_folder() {
+    let folder = copy_shards("whole");
+    let held = record(&folder).sum().units;
+    let outcome = Count::new(size(12)).threads(2).journal(&folder).run().expect("a count");
+    assert_eq!((outcome.total, outcome.units_before), (14_200, held));
+    assert!(held > 0);
+    let merged = record(&folder);
+    assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
+}
+
+/// What `cat` makes of the shards is a journal, too.
+#[test]
+fn joined_shards_are_one_journal() {
+    let folder = copy_shards("joined");
+    let mut joined = Vec::new();
+    for path in journals_in(slice::from_ref(&folder)).expect("a folder") {
+        joined.extend(fs::read(&path).expect("readable"));
+    }
+    let path = folder.join("joined.journal");
+    fs::write(&path, joined).expect("room");
+    resume(&path, 12, First);
+}
