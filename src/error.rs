@@ -126,20 +126,20 @@ pub enum Error {
         plans: [String; 2],
     },
 
-    /// Two lines of journals hold different counts of one unit, so a machine has made an error.
+    /// Lines of journals hold different counts of one unit, so a machine has made an error.
     #[error(
         "unit {} has the count {} in line {} of {}, but {} in line {} of {}",
         lines[0].unit,
         lines[0].count,
         lines[0].line,
         lines[0].path.display(),
-        lines[1].count,
-        lines[1].line,
-        lines[1].path.display()
+        lines[lines.len() - 1].count,
+        lines[lines.len() - 1].line,
+        lines[lines.len() - 1].path.display()
     )]
     CountsDiffer {
-        /// Two lines with different counts of the unit.
-        lines: Box<[RecordedCount; 2]>,
+        /// All lines that hold the unit, in the order of their counts: at least two.
+        lines: Vec<RecordedCount>,
     },
 }
 

@@ -85,8 +85,8 @@ pub use runs::{Run, ShardUnits, WorkLeft};
 pub use twice::{Comparison, compare};
 pub(crate) use writer::Journal;
 
-/// The largest number of units with two different counts that are named one by one.
-const MAX_NAMED: usize = 100;
+/// The largest number of units whose lines are looked up at once, which limits memory if a whole count is wrong.
+const MAX_FOUND: usize = 10_000;
 
 /// The finished units of one plan that journals hold together.
 ///
@@ -167,14 +167,11 @@ impl Record {
         let shards = runs::agreed_shards(&files);
         let mut record = Self { counts, files, left_out, shards };
         let disputed = record.counts.leave_out_disputed();
-        let named: Vec<usize> = disputed.into_iter().take(MAX_NAMED).collect();
-        for lines in record.find(&named).chunk_by(|one, next| one.unit == next.unit) {
+        for lines in record.find(&disputed).chunk_by(|one, next| one.unit == next.unit) {
             // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
             // no longer disputed.
-            let (first, last) = (&lines[0], &lines[lines.len() - 1]);
-            if first.count != last.count {
-                let lines = Box::new([first.clone(), last.clone()]);
-                record.left_out.push(Error::CountsDiffer { lines });
+            if lines[0].count != lines[lines.len() - 1].count {
+                record.left_out.push(Error::CountsDiffer { lines: lines.to_vec() });
             }
         }
         Ok(record)
@@ -260,12 +257,12 @@ impl Record {
     }
 
     /// Looks up which lines of the journals hold some units. Returns the lines of each unit in the order of their
-    /// counts, the units in increasing order.
+    /// counts, the units in increasing order. Of more than 10 000 units, the first 10 000 are looked up.
     ///
     /// The journals are read again for this. A journal that was changed or removed meanwhile may lack lines, or may
     /// have lines with other counts.
     pub fn find(&self, units: &[usize]) -> Vec<RecordedCount> {
-        let units: BTreeSet<usize> = units.iter().copied().collect();
+        let units: BTreeSet<usize> = units.iter().copied().take(MAX_FOUND).collect();
         if units.is_empty() {
             return Vec::new();
         }
@@ -373,14 +370,14 @@ impl Counts {
     }
 
     /// Leaves out the units with two different counts: they count as not finished. Returns these units.
-    fn leave_out_disputed(&mut self) -> BTreeSet<usize> {
+    fn leave_out_disputed(&mut self) -> Vec<usize> {
         for unit in &self.disputed {
             let count = self.counts[*unit] - 1;
             self.counts[*unit] = 0;
             self.sum.units -= 1;
             self.sum.solutions -= self.plan.solutions(*unit, &[count]);
         }
-        std::mem::take(&mut self.disputed)
+        std::mem::take(&mut self.disputed).into_iter().collect()
     }
 }
 

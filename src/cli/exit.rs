@@ -160,17 +160,13 @@ fn way_out(error: &Error) -> (Exit, String) {
             ": name the files or folders of one of them, or for a count its --engine and --split-rows",
         ),
         E::CountsDiffer { lines } => {
-            let [one, other] = lines.each_ref().map(|line| take_out(&lines_of([line])).concat());
-            let mut files = lines.each_ref().map(|line| quoted(&line.path)).to_vec();
-            files.dedup();
-            let files = files.join(" ");
-            let verify = format!(
-                "a machine made an error; 'nqueens verify {files}' shows which count is wrong"
-            );
-            return (
-                Failed,
-                format!(": {verify}; to take one of the lines out: {one}, or {other}"),
-            );
+            let bad = lines_of(lines);
+            let files: Vec<String> = bad.keys().map(|path| quoted(path)).collect();
+            let verify = format!("'nqueens verify {}' shows which count is wrong", files.join(" "));
+            // One wrong line may lie in several files, so all lines of the unit have to go.
+            let commands = take_out(&bad).join(" && ");
+            let text = "to take its lines out, so that it is counted again";
+            return (Failed, format!(": a machine made an error; {verify}; {text}: {commands}"));
         }
     };
     (exit, text.to_owned())
@@ -194,7 +190,7 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         }
         J::Io { source, action } => match source.kind {
             K::NotFound => (Usage, ": name a file or folder that exists"),
-            K::InvalidFilename | K::IsADirectory | K::NotADirectory => {
+            K::InvalidFilename | K::IsADirectory | K::NotADirectory | K::AlreadyExists => {
                 (Usage, ": name another file")
             }
             K::PermissionDenied if *action != "write" => (NotNow, ": change its permissions"),
@@ -212,7 +208,9 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         J::InUse => (NotNow, ": wait for it, or name another file"),
         J::NotAJournal | J::NoPlan { .. } => {
             let (exit, condition) = match error {
-                J::NotAJournal => (Usage, "if it is a damaged one, "),
+                J::NotAJournal => {
+                    (Usage, "unpack it if it is compressed; if it is a damaged one, ")
+                }
                 _ => (Failed, ""),
             };
             let command = format!("head -n 1 OTHER.journal | cat - {} > NEW.journal", quoted(path));

@@ -114,7 +114,7 @@ impl MergeArgs {
                  count their units again",
                 many(comparison.differing, "unit")
             );
-            let lines = lines_of(comparison.disagreements.iter().flatten());
+            let lines = lines_of(&comparison.lines);
             print_commands(lines, BadLines::new());
         } else if !is_proof {
             message!("{counted}, all with equal counts");

@@ -54,6 +54,8 @@ pub(crate) fn escaped(text: impl Display) -> String {
 pub(crate) fn quoted(path: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     match path.to_str().filter(|text| escaped(text) == *text) {
+        // A name that begins with a dash would be taken for an option.
+        Some(text) if text.starts_with('-') => quoted(&Path::new(".").join(path)),
         Some(text) if text.chars().all(is_plain) => text.to_owned(),
         Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
         None => "PATH".to_owned(),
@@ -75,7 +77,8 @@ mod tests {
 
     #[test]
     fn paths_are_quoted_for_a_shell() {
-        let texts = ["/shared/q28", "/a b/it's", "q\u{202e}28"].map(|path| quoted(Path::new(path)));
-        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH"]);
+        let texts =
+            ["/shared/q28", "/a b/it's", "q\u{202e}28", "-q28"].map(|path| quoted(Path::new(path)));
+        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH", "./-q28"]);
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use nqueens::record::{Record, RecordedCount};
 use nqueens::verify::{Verdict, choose_units, verify};
 use nqueens::{Cancel, Error};
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::cli::args::MachineArgs;
@@ -66,6 +67,7 @@ impl VerifyArgs {
 }
 
 /// A line with a wrong count, and the count that backtracking finds.
+#[derive(Clone)]
 struct WrongLine {
     line: RecordedCount,
     recounted: u64,
@@ -83,23 +85,21 @@ fn wrong_lines(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
     wrong
 }
 
-/// Recounts the units with two different counts, and returns the lines with wrong ones.
+/// Recounts the units with two different counts on the current rayon pool, and returns the lines with wrong ones. After
+/// a cancellation, the units that were not recounted are left out.
 fn wrong_lines_of_disputed(record: &Record, cancel: &Cancel) -> Result<Vec<WrongLine>, Error> {
-    let mut wrong = Vec::new();
-    for error in &record.left_out {
-        let Error::CountsDiffer { lines } = error else { continue };
+    let wrong_lines = |error: &Error| -> Result<Vec<WrongLine>, Error> {
+        let Error::CountsDiffer { lines } = error else { return Ok(Vec::new()) };
         let recounted = match record.plan().recount(lines[0].unit, cancel) {
             Ok(count) => count,
-            Err(error) if error.is_cancelled() => break,
+            Err(error) if error.is_cancelled() => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        for line in record.find(&[lines[0].unit]) {
-            if line.count != recounted {
-                wrong.push(WrongLine { line, recounted });
-            }
-        }
-    }
-    Ok(wrong)
+        let wrong = lines.iter().filter(|line| line.count != recounted);
+        Ok(wrong.map(|line| WrongLine { line: line.clone(), recounted }).collect())
+    };
+    let wrong: Result<Vec<_>, Error> = record.left_out.par_iter().map(wrong_lines).collect();
+    Ok(wrong?.concat())
 }
 
 /// Prints what is wrong or missing, and returns the exit code.

@@ -1,8 +1,11 @@
 //! Compares the first and the second count of a plan, unit by unit.
 
-use super::{MAX_NAMED, Record, RecordedCount};
+use super::{Record, RecordedCount};
 use crate::engine::WhichCount;
 use crate::error::Error;
+
+/// The largest number of differing units that are named one by one.
+const MAX_NAMED: usize = 100;
 
 /// The result of comparing two counts of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub struct Comparison {
     pub differing: usize,
     /// The first differing units, at most 100, with a line of the first count and one of the second.
     pub disagreements: Vec<[RecordedCount; 2]>,
+    /// All lines of both counts that hold a differing unit. A count may hold a unit in several lines.
+    pub lines: Vec<RecordedCount>,
 }
 
 /// Compares the first count of a plan with the second one.
@@ -37,19 +42,16 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
             }
         }
     }
-    let named = &differing[..differing.len().min(MAX_NAMED)];
-    let [of_first, of_second] = [first, second].map(|record| {
-        let mut found = record.find(named);
-        // A unit that is held more than once has equal counts, or it is left out.
-        found.dedup_by_key(|line| line.unit);
-        found
-    });
+    let [of_first, of_second] = [first, second].map(|record| record.find(&differing));
     let mut disagreements = Vec::new();
-    for one in of_first {
+    for unit in differing.iter().take(MAX_NAMED) {
+        let line_of =
+            |lines: &[RecordedCount]| lines.iter().find(|line| line.unit == *unit).cloned();
         // Both are there, unless a journal was changed after it was read.
-        if let Some(other) = of_second.iter().find(|other| other.unit == one.unit) {
-            disagreements.push([one, other.clone()]);
+        if let (Some(one), Some(other)) = (line_of(&of_first), line_of(&of_second)) {
+            disagreements.push([one, other]);
         }
     }
-    Ok(Comparison { units, differing: differing.len(), disagreements })
+    let (differing, lines) = (differing.len(), [of_first, of_second].concat());
+    Ok(Comparison { units, differing, disagreements, lines })
 }

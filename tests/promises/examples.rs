@@ -208,7 +208,7 @@ fn command_in_shell(line: &str) -> Option<&str> {
 /// The commands in `inline code`.
 fn commands_in_sentence<'a>(place: &str, line: &'a str) -> Vec<&'a str> {
     let parts: Vec<&str> = line.split('`').collect();
-    let is_broken = parts.len() % 2 == 0 && parts[parts.len() - 1].starts_with("nqueens ");
+    let is_broken = parts.len().is_multiple_of(2) && parts[parts.len() - 1].starts_with("nqueens ");
     assert!(!is_broken, "{place}: write the command in one line, so that it can be searched");
     let code = parts.into_iter().skip(1).step_by(2);
     code.filter(|code| code.starts_with("nqueens ")).collect()

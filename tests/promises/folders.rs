@@ -90,9 +90,9 @@ fn a_whole_count_and_shards_share_a_folder() {
     let mut before = 0;
     for part in ["0/3", "1/3", "2/3"] {
         let shard = count(&["--shard", part]);
-        before += shard["journal"]["units_before"].as_u64().expect("a number") as usize;
+        before += shard["journal"]["units_before"].as_u64().expect("a number");
     }
-    assert_eq!(before, held, "each unit of the whole count is in one shard");
+    assert_eq!(before, held as u64, "each unit of the whole count is in one shard");
     let record = contents(&folder);
     assert_eq!((record.total(), record.repeated()), (Some(14_200), 0));
 }
@@ -301,10 +301,13 @@ fn folders_within_a_folder_are_not_read() {
     assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""));
 }
 
+/// What happens to a journal.
+type Change = fn(&Path);
+
 /// A record keeps what was read. Only the lines of units are looked up again.
 #[test]
 fn a_journal_that_changes_after_it_was_read_changes_no_record() {
-    let changes: [(fn(&Path), bool); 3] = [
+    let changes: [(Change, bool); 3] = [
         (|path| fs::remove_file(path).expect("there"), false),
         (|path| keep_lines(path, 3), false),
         (|path| keep_lines(path, 9), true),

@@ -267,7 +267,8 @@ fn a_file_of_zeros_has_not_begun() {
 #[test]
 fn a_line_without_end_is_damaged() {
     let whole = finished_journal("long-whole", 8, Engine::Bitmask);
-    let last_line_len = whole.split_inclusive(|byte| *byte == b'\n').last().expect("lines").len();
+    let last_line_len =
+        whole.split_inclusive(|byte| *byte == b'\n').next_back().expect("lines").len();
     let short = &whole[..whole.len() - last_line_len];
     let path = fresh("long");
     for (length, byte) in [(100, 0xff), (1 << 20, b'1'), (5 << 20, b'1'), (5 << 20, 0)] {

@@ -301,7 +301,7 @@ fn lists(indices: &str, code: i32) -> (Option<i32>, String, String) {
 /// A job file pastes the answer into `--array=`, so nothing else may be on stdout.
 #[test]
 fn the_missing_shards_are_printed_as_job_arrays_take_them() {
-    let folder = fresh_folder("shards-array");
+    let folder = fresh_folder("shards-as-arrays");
     // Nothing has begun.
     assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
     assert_eq!(missing(&folder, &["--shards", "1"]), lists("0", 3));
