@@ -93,6 +93,23 @@ fn quiet_answers_are_bare_numbers() {
     assert_eq!(printed(&["merge", "-q", arg(&folder)]), "14200\n");
 }
 
+#[test]
+fn solutions_are_listed_as_columns_and_as_boards() {
+    let two = printed(&["list", "10", "--place", "a1,c2", "--limit", "2"]);
+    assert_eq!(two, "1 3 6 8 10 5 9 2 4 7\n1 3 6 9 7 10 4 2 5 8\n");
+    let board = "\
+class of 4
+6 ####Q#
+5 ##Q###
+4 Q#####
+3 #####Q
+2 ###Q##
+1 #Q####
+  abcdef
+";
+    assert_eq!(printed(&["list", "6", "--fundamental", "--style", "board"]), board);
+}
+
 /// As a job array takes it.
 #[test]
 fn missing_shards_are_printed_as_one_word() {
@@ -347,6 +364,10 @@ fn table_rows_come_as_text_csv_and_json() {
     let text = rows(&[]);
     assert_eq!(text.len(), 11);
     assert!(text[0].split_whitespace().eq(["n", "total", "fundamental", "time", "published"]));
+    // Numbers end below the ends of their headings.
+    let end_of = |line: &str, word: &str| line.find(word).map(|start| start + word.len());
+    assert_eq!(end_of(&text[0], "total"), end_of(&text[10], "352"));
+    assert_eq!(end_of(&text[0], "fundamental"), end_of(&text[10], " 46"));
     assert!(text[10].split_whitespace().take(3).eq(["9", "352", "46"]), "{}", text[10]);
     assert!(text.iter().skip(2).all(|row| row.ends_with("agrees")));
 

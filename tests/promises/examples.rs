@@ -83,7 +83,7 @@ fn options_with_value(command: &str) -> Vec<String> {
 fn entries_without_text(help: &str) -> Vec<&str> {
     let mut lacking = Vec::new();
     for (entry, next) in entries(help) {
-        let is_in_line = entry.trim_start().contains("  ");
+        let is_in_line = entry.trim().contains("  ");
         let is_below = indent(next) > 6 && next.trim_start().starts_with(char::is_alphabetic);
         if !is_in_line && !is_below {
             lacking.push(entry);
@@ -111,8 +111,8 @@ fn every_command_and_option_has_a_help_text() {
 
 #[test]
 fn an_option_without_a_text_is_noticed() {
-    let short = "Options:\n      --out <FOLDER>\n  -h, --help          Print help\n";
-    assert_eq!(entries_without_text(short), ["      --out <FOLDER>"]);
+    let short = "Options:\n      --out <FOLDER>  \n  -h, --help          Print help\n";
+    assert_eq!(entries_without_text(short), ["      --out <FOLDER>  "]);
     let long = "Options:\n  -q, --quiet\n\n      --json\n          Print one JSON object\n";
     assert_eq!(entries_without_text(long), ["  -q, --quiet"]);
     let default = "      --kernel <NAME>\n          [default: auto]\n";

@@ -117,7 +117,7 @@ fn the_page_of_each_command_explains_its_options() {
         let version = concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\"");
         assert!(page.contains(version), "{command}: {page}");
         for option in options {
-            let name = option.replace('-', "\\-");
+            let name = format!("\\fB{}\\fR", option.replace('-', "\\-"));
             assert!(page.contains(&name), "{option} of {command}: {page}");
         }
     }

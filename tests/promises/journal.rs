@@ -284,6 +284,9 @@ fn a_line_without_end_is_damaged() {
         assert_eq!(outcome.units_before, units_in_intact_lines(&whole, short), "{case}");
         let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
         assert_eq!(record.total(), Some(92), "{case}");
+        // The line of the new run is not a part of the damaged one.
+        let machines: Vec<&str> = record.runs().map(|run| &*run.machine).collect();
+        assert!(machines.len() == 2 && !machines.contains(&"unknown"), "{case}: {machines:?}");
 
         let rest = &whole[whole.len() / 2..];
         fs::write(&path, [&whole[..], &tail, b"\n", rest].concat()).expect("room");

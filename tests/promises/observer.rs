@@ -1,12 +1,15 @@
 //! An observer is told of every unit once, and the numbers sum to the total.
 
+use std::fs;
+use std::slice;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::{Count, Engine, Observer, Start, UnitsDone, thread_pool};
+use nqueens::record::Record;
+use nqueens::{Count, Engine, Error, Observer, Start, Sum, UnitsDone, thread_pool};
 use rayon::prelude::*;
 
-use crate::common::size;
+use crate::common::{fresh, size};
 
 #[derive(Default)]
 struct Log {
@@ -46,6 +49,35 @@ fn a_closure_can_be_an_observer() {
     let add = |done: &UnitsDone| *sum.lock().expect("no panic") += done.solutions;
     Count::new(size(10)).observer(&add).run().expect("a count");
     assert_eq!(sum.into_inner().expect("no panic"), 724);
+}
+
+/// Keeps what a count reports when it starts: the units that are done, the bytes that are cut off, what is left out.
+#[derive(Default)]
+struct Beginning(Mutex<Vec<(Sum, u64, Vec<Error>)>>);
+
+impl Observer for Beginning {
+    fn started(&self, start: &Start<'_>) {
+        let beginning = (start.done, start.cut_off, start.left_out.to_vec());
+        self.0.lock().expect("no panic").push(beginning);
+    }
+}
+
+#[test]
+fn an_observer_hears_what_the_journal_holds_and_what_is_left_out() {
+    let path = fresh("observer.journal");
+    let count = Count::new(size(9)).engine(Engine::Subtrees).threads(1).journal(&path);
+    count.run().expect("a count");
+    let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
+    fs::write(&path, &text[..text.len() - 10]).expect("room");
+    let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+    assert!(record.total().is_none() && record.sum().units > 0, "{record:?}");
+    assert!(record.files()[0].cut_off > 0 && record.left_out.len() == 1, "{record:?}");
+
+    let beginning = Beginning::default();
+    let outcome = count.observer(&beginning).run().expect("a count");
+    assert_eq!(outcome.left_out, record.left_out);
+    let heard = beginning.0.into_inner().expect("no panic");
+    assert_eq!(heard, [(record.sum(), record.files()[0].cut_off, record.left_out)]);
 }
 
 /// A count that waits for its own threads takes up no other count of its caller's pool, which would lie on top of it
