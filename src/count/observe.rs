@@ -19,7 +19,7 @@ pub trait Observer: Sync {
     fn units_done(&self, done: &UnitsDone) {}
 
     /// Called when the journal is no longer as this process left it: it was removed, replaced, cut, or written by
-    /// another process. The count continues.
+    /// another process. The count continues. At its end it is also called for lines that have been damaged meanwhile.
     fn journal_harmed(&self, harm: &Error) {}
 
     /// Called at the end of a count if the disk takes more than a second for the last lines of the journal.

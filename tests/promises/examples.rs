@@ -460,18 +460,11 @@ fn fault_of_name(command: &str, options: &[&str]) -> Option<String> {
     Some(format!("{command} has no option {unknown}"))
 }
 
-/// Examples that end with another exit code than 0, or that cannot run at all although no comment can stand before
-/// them, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[];
-
 /// Runs examples; returns a line for each that fails.
 fn failures(examples: &[Example], folder: &str) -> Vec<String> {
     let folder = fresh_folder(folder);
     let mut failures = Vec::new();
     for example in examples {
-        if EXCEPTIONS.iter().any(|(command, _)| *command == example.command) {
-            continue;
-        }
         if let Some(fault) = fault_of(example, &folder) {
             failures.push(format!("{}: {}: {fault}", example.place, example.command));
         }

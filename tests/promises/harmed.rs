@@ -95,6 +95,7 @@ fn a_line_of_somebody_else_costs_a_warning() {
     file.write_all(b"done units=1..2\n").expect("room");
     let counted = finish(child);
     assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
+    assert!(stderr(&counted).contains("is damaged ("), "it is told at the end: {counted:?}");
     let text = fs::read_to_string(&path).expect("text");
     let number = 1 + text.lines().position(|line| line == "done units=1..2").expect("a line");
     let again = run(&mut slow_count(&path));
