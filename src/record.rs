@@ -85,6 +85,9 @@ pub use runs::{Run, ShardUnits, WorkLeft};
 pub use twice::{Comparison, compare};
 pub(crate) use writer::Journal;
 
+/// The number of lines that a thread reads before it puts their counts into the record.
+const LINES_AT_ONCE: usize = 256;
+
 /// The largest number of units whose lines are looked up at once, which limits memory if a whole count is wrong.
 const MAX_FOUND: usize = 10_000;
 
@@ -136,8 +139,18 @@ impl Record {
     fn read_of_plan(plan: Plan, named_by: &Path, paths: &[PathBuf]) -> Result<Self, Error> {
         let counts = Mutex::new(Counts::new(Arc::new(plan))?);
         let plan = Arc::clone(&lock(&counts).plan);
-        let put = |line: DoneLine<'_>| lock(&counts).put(line.done);
-        let read = |path: &PathBuf| JournalFile::read(path, &plan, put);
+        let read = |path: &PathBuf| {
+            let mut lines = Vec::new();
+            let file = JournalFile::read(path, &plan, |line| {
+                lines.push(line.done);
+                // A lock for each line would make the threads wait for each other.
+                if lines.len() == LINES_AT_ONCE {
+                    lock(&counts).put_all(&mut lines);
+                }
+            });
+            lock(&counts).put_all(&mut lines);
+            file
+        };
         let journals: Vec<_> = paths.par_iter().map(read).collect();
         let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         Self::new(counts, named_by, journals)
@@ -366,6 +379,13 @@ impl Counts {
                     }
                 }
             }
+        }
+    }
+
+    /// Puts the counts of some lines in their places, and leaves no line.
+    fn put_all(&mut self, lines: &mut Vec<UnitsDone>) {
+        for done in lines.drain(..) {
+            self.put(&done);
         }
     }
 

@@ -239,6 +239,9 @@ fn damaged_files(record: &Record) -> Vec<String> {
 /// Returns the number of shards, if it is known, and the indices of the shards that are not complete.
 pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     let shards = record.shards?;
+    if record.total().is_some() {
+        return Some((shards, Vec::new()));
+    }
     Some((shards, record.missing_shards(shards).ok()?))
 }
 

@@ -187,7 +187,7 @@ pub(super) fn read_from_disk(
         (None, None) => return Ok((None, file.metadata().map_err(cannot_read)?.len())),
     };
     let counts = Mutex::new(Counts::new(Arc::clone(&plan))?);
-    let put = |line: DoneLine<'_>| super::lock(&counts).put(line.done);
+    let put = |line: DoneLine<'_>| super::lock(&counts).put(&line.done);
     let mut input = file.take(u64::MAX);
     let journal = JournalFile::scan(path, &mut input, false, &plan, put)?;
     let has_begun = journal.is_some();

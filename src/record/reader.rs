@@ -48,7 +48,7 @@ pub(super) struct DoneLine<'a> {
     pub(super) number: usize,
     /// The process that finished the units.
     pub(super) run: &'a Run,
-    pub(super) done: &'a UnitsDone,
+    pub(super) done: UnitsDone,
 }
 
 impl JournalFile {
@@ -166,7 +166,7 @@ impl JournalFile {
                     if is_written {
                         file.cores.record(&done);
                     }
-                    take(DoneLine { number, run, done: &done });
+                    take(DoneLine { number, run, done });
                 }
                 Err(what) => damage.add(number, what),
             }
