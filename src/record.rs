@@ -27,7 +27,7 @@
 //! A [`Record`] is what several journals hold together: the count of each finished unit, the processes that counted
 //! them, and what was left out. Each file is read once, all files in parallel. No scheduler promises that a task runs
 //! exactly once, so two processes may have counted one unit. Its count depends only on the plan, so equal counts count
-//! once. A unit with two different counts is left out, with an error that names both lines.
+//! once. A unit with two different counts is left out, with an error that names its lines.
 //!
 //! **Memory:** eight bytes for each unit of the plan, 80 MB at n = 28. A page of memory in which no unit is finished
 //! takes none.
@@ -257,7 +257,8 @@ impl Record {
         sum
     }
 
-    /// Returns the units of these ranges that are not finished, as ranges in the order of the given ones.
+    /// Returns the units in these ranges that are not finished, as ranges in increasing order. The given ranges are in
+    /// increasing order, too.
     pub(crate) fn missing_in(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let mut missing: Vec<Range<usize>> = Vec::new();
         for unit in ranges.iter().cloned().flatten().filter(|unit| self.count(*unit).is_none()) {

@@ -66,7 +66,7 @@ impl Shard {
         self.shards
     }
 
-    /// Returns the units of the shard in a plan of `units` units, as ranges in increasing order.
+    /// Returns the units of the shard in a plan of `units` units, as ranges in increasing order that do not touch.
     ///
     /// ```
     /// use nqueens::Shard;
@@ -76,8 +76,18 @@ impl Shard {
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     pub fn ranges(self, units: usize) -> impl Iterator<Item = Range<usize>> {
-        let blocks = Self::blocks(units, self.shards);
-        blocks.filter_map(move |(index, units)| (index == self.index).then_some(units))
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for (index, block) in Self::blocks(units, self.shards) {
+            if index != self.index {
+                continue;
+            }
+            // Blocks that touch are one range: no cut between them may part units that share work.
+            match ranges.last_mut() {
+                Some(last) if last.end == block.start => last.end = block.end,
+                _ => ranges.push(block),
+            }
+        }
+        ranges.into_iter()
     }
 
     /// Returns the blocks of a plan of `units` units in increasing order, each with the index of the shard that has
@@ -130,6 +140,19 @@ mod tests {
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..units), "{units} units, {shards} shards");
             }
+        }
+    }
+
+    /// Units that share work may lie on both sides of the end of a block.
+    #[test]
+    fn blocks_that_touch_are_one_range() {
+        for units in [1, 7, 12_345] {
+            assert!(Shard::WHOLE.ranges(units).eq(std::iter::once(0..units)), "{units} units");
+        }
+        for index in 0..3 {
+            let shard = Shard::new(index, 3).expect("in range");
+            let ranges: Vec<_> = shard.ranges(12_345).collect();
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
         }
     }
 

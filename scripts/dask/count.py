@@ -69,7 +69,7 @@ def missing_shards(merge: list[str], n: int, shards: int) -> list[int]:
     report = json.loads(asked.stdout)
     if report["n"] not in (None, n):
         raise EndError(USAGE, f"the folder holds journals of n = {report['n']}: choose another one")
-    # Without journals of the count that was asked for, the program reads those of the other count.
+    # If the folder has no journal of this count, the program answers for the other count.
     if report["n"] is None or report["count"] != ("second" if "--second" in merge else "first"):
         return list(range(shards))
     missing: list[int] = []

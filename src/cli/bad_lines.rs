@@ -26,15 +26,13 @@ pub(crate) fn damaged_lines(left_out: &[Error]) -> BadLines<'_> {
 
 /// Returns the lines that hold different counts of one unit.
 pub(crate) fn disputed_lines(left_out: &[Error]) -> BadLines<'_> {
-    let mut bad = BadLines::new();
+    let mut disputed = Vec::new();
     for error in left_out {
         if let Error::CountsDiffer { lines } = error {
-            for line in lines.iter() {
-                bad.entry(&line.path).or_default().insert(line.line);
-            }
+            disputed.extend(lines);
         }
     }
-    bad
+    lines_of(disputed)
 }
 
 /// Returns the lines that hold these counts.

@@ -30,7 +30,7 @@ pub(super) fn percent(record: &Record) -> String {
     figures(if done < all { percent.min(99.9) } else { percent }, 3)
 }
 
-/// Returns the report on a count, one of these, as of now.
+/// Returns the report on a count at this moment. `counts` are all counts of the answer.
 pub(super) fn report(record: &Record, counts: &[Record], now: SystemTime) -> Report {
     let mut report = Report::default();
     report.plan(record.plan()).bare(percent(record));
@@ -93,7 +93,7 @@ const SKEW: Duration = Duration::from_secs(60);
 
 /// Returns the command that counts what no process counts now. Returns `None` if there is nothing to do, or if no count
 /// would begin, because a unit has two counts. If the journals do not agree on the number of shards, the command counts
-/// all that is missing. If another one of these counts is of this board, the command names the plan.
+/// all that is missing. If `counts` has another plan of this board, the command names the plan.
 pub(super) fn resume(record: &Record, counts: &[Record]) -> Option<String> {
     let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
     if record.total().is_some() || record.left_out.iter().any(is_disputed) {
