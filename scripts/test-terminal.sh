@@ -91,3 +91,46 @@ if screen | grep -q "^$label"; then fail "a bar on a dumb terminal"; fi
 terminal send-keys C-c
 wait_for is_back
 echo "a dumb terminal: lines instead of a bar"
+
+# Of /proc/PID/stat behind the name of the program: the state, and user and system time in hundredths of a second.
+state() { sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 1; }
+ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
+# counts PID: it uses CPU time, however little of it a busy machine leaves.
+counts() {
+  local before
+  before=$(ticks "$1")
+  sleep 2
+  [ $(($(ticks "$1") - before)) -ge 20 ] || fail "process $1 does not count, its state is $(state "$1")"
+}
+
+# The count takes minutes. Its number is the only line on the screen that is a number.
+number() { screen | grep -Ex '[0-9]+' | tail -n 1; }
+shows_number() { [ -n "$(number)" ]; }
+has_ended() { [ ! -e "/proc/$1" ]; }
+
+open_terminal 80
+# The shell prints the number of the process that becomes the program.
+type_line "sh -c 'echo \$\$; exec nqueens count 24 --threads 2'"
+wait_for shows '^n = 24'
+pid=$(number)
+terminal send-keys C-s
+sleep 1
+counts "$pid"
+kill -TERM "$pid"
+wait_for has_ended "$pid"
+terminal send-keys C-q
+wait_for is_back
+echo "Ctrl-S: the count goes on, and obeys a signal"
+
+open_terminal 80
+type_line 'stty tostop'
+type_line 'nqueens count 24 --threads 2 & echo $!'
+wait_for shows_number
+pid=$(number)
+counts "$pid"
+if shows '^n = 24'; then fail "a bar in the background"; fi
+type_line 'fg'
+wait_for shows '^n = 24'
+terminal send-keys C-c
+wait_for shows 'nqueens: stopped after'
+echo "in the background: no bar, and nothing stops the count; in the foreground: the bar"

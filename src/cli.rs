@@ -19,11 +19,14 @@ mod journals;
 mod list;
 mod merge;
 mod progress;
+mod published;
+mod quote;
 mod report;
 mod session;
 mod signals;
 mod status;
 mod stderr;
+mod stdout;
 mod table;
 mod unit;
 mod usage;
@@ -36,17 +39,15 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub(crate) use exit::guarded;
 use exit::{Exit, Failure};
 use session::on_readers;
+pub(crate) use stderr::finish as finish_messages;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
-///
-/// The answer goes to standard output, everything else to standard error. Exit codes: 0 done;
-/// 1 a total that differs from the published one, a damaged record, or a fault; 2 wrong usage; 3 stopped or
-/// not complete: with a journal, the same command resumes it; 4 temporarily impossible (memory, threads,
-/// locked file): retry later or on another machine.
 #[derive(Debug, Parser)]
 #[command(
     name = "nqueens",
     version,
+    long_about = long_about(),
+    args_override_self = true,
     long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), nqueens::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
@@ -54,6 +55,17 @@ use session::on_readers;
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+}
+
+/// Returns what the long help says before it lists the commands.
+fn long_about() -> String {
+    let mut text = "Counts the solutions of the n-queens problem exactly, on all cores.\n\n\
+                    The answer goes to standard output, everything else to standard error. Exit codes:\n"
+        .to_owned();
+    for exit in Exit::ALL {
+        text += &format!("\n  {}  {}", exit as u8, exit.meaning());
+    }
+    text
 }
 
 const EXAMPLES: &str = "\
@@ -111,7 +123,10 @@ pub(crate) fn run() -> Result<Exit, Failure> {
         // Without arguments, the short help goes to standard error.
         Err(help) if !help.use_stderr() || help.kind() == NO_ARGUMENTS => {
             let exit = if help.use_stderr() { Exit::Usage } else { Exit::Done };
-            Ok(exit.print(|_| help.print()))
+            Ok(match help.print() {
+                Ok(()) => exit,
+                Err(error) => exit.unprinted(&error),
+            })
         }
         Err(error) => {
             let first = std::env::args_os().nth(1).unwrap_or_default();

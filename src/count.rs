@@ -11,7 +11,7 @@ use crate::board::size::BoardSize;
 use crate::error::Error;
 pub use estimate::Estimate;
 pub use job::Outcome;
-pub use observe::{Observer, Start};
+pub use observe::{Observer, SoFar, Start};
 pub use settings::Count;
 
 /// Returns the number of ways to place `n` queens on an `n` x `n` board so that none attacks another: Q(n),

@@ -90,6 +90,9 @@ pub enum Error {
         bytes: u64,
         /// The bytes that the count may use at this moment.
         usable: u64,
+        /// The bytes that the count might use if all other programs gave their memory back. If it needs more, it never
+        /// fits under this limit.
+        most: u64,
         /// The limit that leaves the least memory, as in [`Memory::limit`](crate::Memory::limit).
         limit: String,
     },
@@ -208,6 +211,22 @@ pub enum JournalError {
         source: IoError,
         /// Whether the file now ends with the last line that the disk is known to hold.
         is_cut_back: bool,
+    },
+
+    /// The count was cancelled while it waited for the disk to take the last lines that were written. The operating
+    /// system has them, so only a crash of the machine can lose them.
+    #[error("the disk has not taken the last lines of the journal yet")]
+    NotYetSynced,
+
+    /// The journal is on disk, but its folder could not be synced. So after a crash of the machine the file may be
+    /// without its name.
+    #[error(
+        "the journal is on disk, but its folder could not be synced ({source}): if the machine crashes soon, the \
+         journal may be gone"
+    )]
+    FolderNotSynced {
+        /// The error that the operating system gave.
+        source: IoError,
     },
 
     /// The file was read back after it was written. All its lines are valid, but they do not hold the units and
@@ -339,18 +358,36 @@ impl JournalError {
 pub struct IoError {
     /// The kind of error.
     pub kind: io::ErrorKind,
-    /// Whether the machine or the process lacked a resource: file handles, memory, or a file server that still knows
-    /// the file. Then the error does not show that anything is wrong with the file.
-    pub is_of_machine: bool,
+    /// What the machine or the process lacked. If it lacked something, the error does not show that anything is wrong
+    /// with the file.
+    pub lack: Option<Lack>,
     /// The message of the operating system.
     pub message: String,
+}
+
+/// What a machine or a process may lack when a file is opened or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The process may not open more files.
+    HandlesOfProcess,
+    /// The operating system cannot open more files.
+    HandlesOfMachine,
+    /// The operating system has no memory for this.
+    Memory,
+    /// The file server no longer knows the file, for example because it was started again.
+    FileServer,
 }
 
 impl From<io::Error> for IoError {
     fn from(error: io::Error) -> Self {
         use rustix::io::Errno as E;
-        let lacks = E::from_io_error(&error);
-        let is_of_machine = matches!(lacks, Some(E::MFILE | E::NFILE | E::NOMEM | E::STALE));
-        Self { kind: error.kind(), is_of_machine, message: error.to_string() }
+        let lack = match E::from_io_error(&error) {
+            Some(E::MFILE) => Some(Lack::HandlesOfProcess),
+            Some(E::NFILE) => Some(Lack::HandlesOfMachine),
+            Some(E::NOMEM) => Some(Lack::Memory),
+            Some(E::STALE) => Some(Lack::FileServer),
+            _ => None,
+        };
+        Self { kind: error.kind(), lack, message: error.to_string() }
     }
 }

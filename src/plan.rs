@@ -226,6 +226,7 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
             threads: None,
             bytes,
             usable: limit.usable(),
+            most: limit.most(),
             limit: limit.limit,
         }),
         _ => Ok(()),
@@ -255,8 +256,15 @@ fn check_memory_of_threads(
     let Some((_, bytes, limit)) = limits.min_by_key(|(fitting, ..)| *fitting) else {
         return Ok(());
     };
-    let (n, usable, threads) = (size.get(), limit.usable(), Some(threads));
-    Err(Error::LacksMemory { what, n, threads, bytes, usable, limit: limit.limit })
+    Err(Error::LacksMemory {
+        what,
+        n: size.get(),
+        threads: Some(threads),
+        bytes,
+        usable: limit.usable(),
+        most: limit.most(),
+        limit: limit.limit,
+    })
 }
 
 /// Returns sets of columns for the white queens, chosen so that their weights show how the unit counts ties.

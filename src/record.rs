@@ -73,7 +73,7 @@ use rayon::prelude::*;
 use crate::board::known::{Published, known};
 use crate::done::{Sum, UnitsDone};
 use crate::error::Error;
-pub use crate::error::{IoError, JournalError, RecordedCount};
+pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
 use crate::plan::{Plan, check_memory_once};
 use first_line::FirstLine;
 pub(crate) use first_line::Wanted;
@@ -130,18 +130,36 @@ impl Record {
     /// counts of all units do not fit into memory.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
         match first_plan(paths)? {
-            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths).map(Some),
+            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths, false).map(Some),
             None => Ok(None),
         }
     }
 
-    /// Reads journals of this plan, which one of them names.
-    fn read_of_plan(plan: Plan, named_by: &Path, paths: &[PathBuf]) -> Result<Self, Error> {
+    /// Reads journals as [`Record::read`] does, and looks which of them are [being written](JournalFile::is_written).
+    /// Nothing else asks the file system for the locks of other processes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Record::read`].
+    pub fn watch(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
+        match first_plan(paths)? {
+            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths, true).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads journals of this plan, which one of them names, and looks which of them are being written if that matters.
+    fn read_of_plan(
+        plan: Plan,
+        named_by: &Path,
+        paths: &[PathBuf],
+        looks_for_writers: bool,
+    ) -> Result<Self, Error> {
         let counts = Mutex::new(Counts::new(Arc::new(plan))?);
         let plan = Arc::clone(&lock(&counts).plan);
         let read = |path: &PathBuf| {
             let mut lines = Vec::new();
-            let file = JournalFile::read(path, &plan, |line| {
+            let file = JournalFile::read(path, &plan, looks_for_writers, |line| {
                 lines.push(line.done);
                 // A lock for each line would make the threads wait for each other.
                 if lines.len() == LINES_AT_ONCE {
@@ -295,7 +313,7 @@ impl Record {
                 }
             };
             // A journal that can no longer be read has no lines.
-            let _ = JournalFile::read(&file.path, self.plan(), take);
+            let _ = JournalFile::read(&file.path, self.plan(), false, take);
             found
         };
         let mut found: Vec<RecordedCount> = self.files.par_iter().flat_map_iter(in_file).collect();

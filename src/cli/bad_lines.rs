@@ -8,7 +8,8 @@ use std::path::Path;
 use nqueens::Error;
 use nqueens::record::{JournalError, RecordedCount};
 
-use super::stderr::{print_first, quoted};
+use super::quote::quoted;
+use super::stderr::print_first;
 
 /// The numbers of lines, by the paths of their journals.
 pub(crate) type BadLines<'a> = BTreeMap<&'a Path, BTreeSet<usize>>;

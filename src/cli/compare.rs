@@ -27,9 +27,12 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::format::{duration, many};
 use crate::cli::progress::{Progress, ProgressWhen, Work, rough_seconds};
+use crate::cli::published::print_differs;
+use crate::cli::quote::escaped;
 use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
-use crate::cli::stderr::{escaped, message, print_differs};
+use crate::cli::stderr::message;
+use crate::cli::stdout;
 use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
 use statistics::{Contestant, Runs, SPEED_UP_TITLES, TITLES};
 
@@ -231,6 +234,7 @@ impl<'a> Comparison<'a> {
                 false => Failure::from(error),
             })?;
         }
+        stdout::settle(Duration::MAX)?;
         if self.measured.is_empty() {
             return Err(Exit::Failed.because("nothing was measured, for the reasons above"));
         }
@@ -259,23 +263,19 @@ impl<'a> Comparison<'a> {
                     if let Some(earlier) = earlier.filter(|earlier| *earlier != total) {
                         let (computed, file) =
                             (computed(size, total, contestant), &self.reference_name);
-                        self.progress.suspend(|| {
-                            message!(
-                                "{computed} differs from {earlier} in {file}: one of them is wrong"
-                            );
-                        });
+                        message!(
+                            "{computed} differs from {earlier} in {file}: one of them is wrong"
+                        );
                         self.found = Exit::Failed;
                     }
                     self.measured.push(runs);
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
                     let limit = duration(self.args.seconds_limit);
-                    self.progress.suspend(|| {
-                        message!(
-                            "left out from n = {size} on: {contestant}: a run takes longer than {limit} \
-                             (--seconds-limit)"
-                        );
-                    });
+                    message!(
+                        "left out from n = {size} on: {contestant}: a run takes longer than {limit} \
+                         (--seconds-limit)"
+                    );
                 }
                 Err(error) => return Err(error),
             }
@@ -316,7 +316,7 @@ impl<'a> Comparison<'a> {
         let outcome = self.pools[&who.threads].install(|| count.cancel(cancel).run())?;
         if let Published::Differs { expected } = outcome.published {
             let computed = computed(size, outcome.total, who);
-            self.progress.suspend(|| print_differs(computed, expected));
+            print_differs(computed, expected);
             self.found = Exit::Failed;
         }
         self.progress.advance(1);

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Engine, Outcome, Published, Shard};
+use nqueens::{BoardSize, Engine, Error, Outcome, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EXPERTS, EngineArgs, MachineArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
+use crate::cli::published::verdict;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
-use crate::cli::stderr::{escaped, message, print_differs};
+use crate::cli::stderr::message;
 use crate::cli::values::{path_in_folder, up_to};
 
 /// Count the solutions of one board, or of a part of it
@@ -82,19 +83,46 @@ impl CountArgs {
         if let Some(path) = &self.journal {
             count = count.journal(path);
         }
-        let outcome = session.run(|| session.set_up(count).run());
+        let outcome = session.run(|| session.set_up(count).run_until_stopped())?;
+        let mut exit = judge(&outcome);
+        let mut classes = None;
+        if let Err(stopped) = outcome.clone().complete() {
+            self.report_stopped(&stopped);
+            exit = exit.and(Exit::Stopped);
+        } else if self.fundamental {
+            match session.classes(&outcome) {
+                Ok(counted) => classes = Some(counted),
+                // The total may have taken long.
+                Err(failure) if failure.exit == Exit::Stopped => exit = exit.and(failure.report()),
+                Err(failure) => return Err(failure.after(exit)),
+            }
+        }
+        let is_whole = outcome.shard == Shard::WHOLE;
+        let is_complete = outcome.units_done == outcome.units;
+        let mut published = Published::Unknown;
+        if is_whole && is_complete {
+            published = verdict(outcome.size, outcome.total, classes.as_ref());
+        }
+        if let Published::Differs { .. } = published {
+            exit = exit.and(Exit::Failed);
+        }
+        let mut report = report(&outcome, classes, published);
+        self.report_journal(&mut report, &outcome);
+        report.which_count(which);
+        if !is_complete {
+            report.without_text();
+        }
+        Ok(exit.answer(self.format, report))
+    }
+
+    /// Prints how far a count came that was stopped.
+    fn report_stopped(&self, stopped: &Error) {
+        let part = self.shard.map_or(String::new(), |shard| format!("shard {shard}: "));
         let kept = match &self.journal {
             Some(_) => "the same command resumes the count",
             None => "nothing was kept, because there is no --journal",
         };
-        let part = self.shard.map_or(String::new(), |shard| format!("shard {shard}: "));
-        let outcome = outcome
-            .map_err(|failure| failure.if_stopped(|text| format!("{part}{text}; {kept}")))?;
-        let classes = self.fundamental.then(|| session.classes(&outcome)).transpose()?;
-        let mut report = report(&outcome, classes);
-        self.report_journal(&mut report, &outcome);
-        report.which_count(which);
-        Ok(judge(&outcome).answer(self.format, report))
+        message!("{part}{stopped}; {kept}");
     }
 
     /// Adds what all runs of the journals took together, as they were read back from the disk: wall time without the
@@ -108,7 +136,7 @@ impl CountArgs {
         let Outcome { runs, units_before, .. } = outcome;
         let wall = sum(runs.iter().map(|run| run.elapsed));
         let cpu = sum(runs.iter().map(|run| run.cpu_time));
-        let file = escaped(outcome.journal.as_ref().unwrap_or(place).display());
+        let file = outcome.journal.as_ref().unwrap_or(place).display().to_string();
         let before = many(*units_before, "unit");
         report.row("journal", format_args!("{file}: {before} done before"));
         let journal = json!({
@@ -121,29 +149,23 @@ impl CountArgs {
     }
 }
 
-/// Prints what is wrong with a count, and returns the exit code.
+/// Prints what is wrong with the journal of a count, and returns the exit code.
 fn judge(outcome: &Outcome) -> Exit {
     let Outcome { size, shard, total, .. } = outcome;
+    let Some(fault) = &outcome.journal_fault else { return Exit::Done };
     let name = match *shard {
         Shard::WHOLE => format!("Q({size}) = {total}"),
         _ => format!("shard {shard} of n = {size}"),
     };
-    let mut exit = Exit::Done;
-    if let Some(fault) = &outcome.journal_fault {
-        let fault = Failure::from(fault.clone());
-        message!("{name} is counted, but its journal is not complete: {fault}");
-        exit = Exit::Failed;
-    }
-    if let Published::Differs { expected } = outcome.published {
-        print_differs(name, expected);
-        exit = Exit::Failed;
-    }
-    exit
+    let fault = Failure::from(fault.clone());
+    message!("{name} is counted, but its journal is not complete: {fault}");
+    if fault.exit == Exit::Stopped { Exit::Stopped } else { Exit::Failed }
 }
 
-fn report(outcome: &Outcome, classes: Option<Classes>) -> Report {
+fn report(outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
     let Outcome { shard, total: solutions, .. } = outcome;
     let is_whole = *shard == Shard::WHOLE;
+    let is_complete = outcome.units_done == outcome.units;
     let mut report = Report::default();
     report.entry("n", outcome.size.get());
     if is_whole {
@@ -154,22 +176,25 @@ fn report(outcome: &Outcome, classes: Option<Classes>) -> Report {
         report
             .row("part", format_args!("shard {index} of 0-{last}: {units}"))
             .field("shard", shard.to_string())
-            .row("solutions", format_args!("{solutions} in this shard"))
-            .bare(solutions);
+            .row("solutions", format_args!("{solutions} in this shard"));
+        if is_complete {
+            report.bare(solutions);
+        }
     }
     let fundamental = classes.as_ref().map(Classes::fundamental);
     report
-        .number("total", is_whole.then_some(*solutions))
+        .number("total", (is_whole && is_complete).then_some(*solutions))
         .field("solutions", solutions.to_string())
         .number("fundamental", fundamental);
     report_classes(&mut report, classes);
     if is_whole {
-        report.row("published", outcome.published);
+        report.row("published", published);
     }
     report
-        .field("published", outcome.published.to_string())
+        .field("published", published.to_string())
         .engine(outcome.engine, outcome.kernel, outcome.threads)
         .field("units", outcome.units)
+        .field("units_done", outcome.units_done)
         .seconds(outcome.elapsed);
     report
 }

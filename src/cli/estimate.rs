@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use nqueens::known::known;
-use nqueens::{BoardSize, Estimate};
+use nqueens::{BoardSize, Estimate, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, expected, grouped, json_seconds, many, rounded};
 use crate::cli::progress::Work;
+use crate::cli::published::print_differs;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
@@ -56,6 +57,10 @@ impl EstimateArgs {
         if sample.units_done < sample.units && session.cancel.is_cancelled() {
             exit = Exit::Stopped;
             message!("stopped after {elapsed} of {wanted}");
+        }
+        if let Published::Differs { expected } = sample.published {
+            print_differs(format_args!("Q({}) = {}", self.n, sample.total), expected);
+            exit = Exit::Failed;
         }
         Ok(exit.answer(self.format, report(self.n, &estimate, exit == Exit::Stopped)))
     }

@@ -3,34 +3,57 @@
 //! The code is decided before anything is printed, and kept whatever happens to standard output.
 
 use std::fmt;
-use std::io::{self, StdoutLock, Write};
+use std::io;
 use std::panic::UnwindSafe;
 use std::path::Path;
+use std::time::Duration;
 
 use nqueens::Error;
-use nqueens::record::JournalError;
+use nqueens::record::{JournalError, Lack};
 
 use super::bad_lines::{lines_of, take_out};
+use super::quote::quoted;
 use super::report::{Format, Report};
-use super::stderr::{message, quoted};
+use super::stderr::{self, message};
+use super::stdout;
 
-/// The ways in which the program ends, with their exit codes.
+/// The ways in which the program ends, with their exit codes. [`Exit::meaning`] says what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Done.
     Done = 0,
-    /// Failed, or a total that differs from the published one.
     Failed = 1,
-    /// Wrong usage.
     Usage = 2,
-    /// Stopped before the end.
     Stopped = 3,
-    /// Temporarily impossible: a later try or another machine may do.
     NotNow = 4,
 }
 
 impl Exit {
+    /// All exit codes, in the order of their numbers.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Done, Self::Failed, Self::Usage, Self::Stopped, Self::NotNow];
+
+    /// Returns what an exit code means. Help, manual pages and README take their words from here.
+    ///
+    /// Schedulers retry a command that ends with code 4. So only what passes by waiting has that code.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => {
+                "a total that differs from the published one, a unit with two different counts, damage while units \
+                 are missing, or something that waiting does not cure: a disk, a permission, too little memory, a fault"
+            }
+            Self::Usage => "wrong usage",
+            Self::Stopped => {
+                "stopped, not complete, or nothing recorded yet: with a journal, the same command resumes"
+            }
+            Self::NotNow => {
+                "temporarily impossible (memory or threads that others use, a journal that is being written): the same \
+                 command works later, or on another machine"
+            }
+        }
+    }
+
     /// Returns the code of two answers: a failure outweighs what could not be read, which outweighs what is not
     /// complete.
     pub(crate) fn and(self, other: Self) -> Self {
@@ -48,13 +71,15 @@ impl Exit {
         self.print(|out| report.write(format, out))
     }
 
-    /// Writes to standard output.
-    pub(crate) fn print(
-        self,
-        write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
-    ) -> Self {
-        let mut out = io::stdout().lock();
-        match write(&mut out).and_then(|()| out.flush()) {
+    /// Writes to standard output, and waits until somebody has taken it.
+    pub(crate) fn print(self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Self {
+        // On a terminal, messages and the answer come in their order.
+        stderr::hide();
+        let mut lines = Vec::new();
+        let printed = write(&mut lines)
+            .and_then(|()| stdout::put(&lines))
+            .and_then(|()| stdout::settle(Duration::MAX));
+        match printed {
             Ok(()) => self,
             Err(error) => self.unprinted(&error),
         }
@@ -62,11 +87,17 @@ impl Exit {
 
     /// Returns the code if not all of an answer could be printed. A reader that has gone has seen enough.
     pub(crate) fn unprinted(self, error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return self;
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => self,
+            io::ErrorKind::Interrupted => {
+                message!("stopped before standard output took the answer");
+                self.and(Self::Stopped)
+            }
+            _ => {
+                message!("cannot write to standard output: {error}");
+                if self == Self::Done { Self::Failed } else { self }
+            }
         }
-        message!("cannot write to standard output: {error}");
-        if self == Self::Done { Self::Failed } else { self }
     }
 }
 
@@ -143,7 +174,7 @@ fn way_out(error: &Error) -> (Exit, String) {
             (Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
         E::Stopped { .. } | E::StoppedBefore { .. } => (Stopped, ""),
-        E::LacksMemory { what, threads, bytes, usable, .. } => {
+        E::LacksMemory { what, threads, bytes, usable, most, .. } => {
             let fits = match usable / bytes {
                 fitting @ 1.. if threads.is_some() => format!("it fits with --threads {fitting}; "),
                 _ => String::new(),
@@ -151,7 +182,9 @@ fn way_out(error: &Error) -> (Exit, String) {
             let is_colours = what == "engine colours";
             let slower = if is_colours { ", or, much slower, with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
-            return (NotNow, format!(": {fits}{elsewhere}{slower}"));
+            let needed = bytes.saturating_mul(threads.unwrap_or(1) as u64);
+            let exit = if needed > *most { Failed } else { NotNow };
+            return (exit, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
         E::Journal { path, error } => return journal_way_out(path, error),
@@ -176,7 +209,7 @@ const CHECK_DISK: &str = ": check the disk, then run the same command again";
 
 /// Returns the exit code and the way out if a journal cannot be used.
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
-    use Exit::{Failed, NotNow, Usage};
+    use Exit::{Failed, NotNow, Stopped, Usage};
     use JournalError as J;
     use io::ErrorKind as K;
     let (exit, text) = match error {
@@ -193,15 +226,26 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             K::InvalidFilename | K::IsADirectory | K::NotADirectory | K::AlreadyExists => {
                 (Usage, ": name another file")
             }
-            K::PermissionDenied if *action != "write" => (NotNow, ": change its permissions"),
-            _ if source.is_of_machine && *action != "write" => {
-                (NotNow, ": raise the limit (ulimit -n), or try later or on another machine")
-            }
-            _ if *action == "open" => (Failed, ""),
-            _ => (Failed, CHECK_DISK),
+            K::PermissionDenied if *action != "write" => (Failed, ": change its permissions"),
+            K::ReadOnlyFilesystem => (Failed, ": name a file on a file system that can be written"),
+            _ if *action == "write" => (Failed, CHECK_DISK),
+            _ => match source.lack {
+                Some(Lack::HandlesOfProcess) => (Failed, ": raise the limit (ulimit -n)"),
+                Some(Lack::HandlesOfMachine) => {
+                    (NotNow, ": try later, when other programs have closed files")
+                }
+                Some(Lack::Memory) => {
+                    (NotNow, ": try later, when other programs have given memory back")
+                }
+                Some(Lack::FileServer) => (NotNow, ": the file server has changed, so try again"),
+                None if *action == "open" => (Failed, ": check the path and the file system"),
+                None => (Failed, CHECK_DISK),
+            },
         },
         J::NotAFile | J::OtherCount { .. } => (Usage, ": name another file"),
         J::NotAsWritten | J::NotSynced { .. } => (Failed, CHECK_DISK),
+        J::NotYetSynced => (Stopped, ": the same command checks the journal"),
+        J::FolderNotSynced { .. } => (Failed, ""),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
         J::Changed => (NotNow, ": run the same command again"),
@@ -256,17 +300,28 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_has_the_meanings_of_all_codes() {
+        let readme = include_str!("../../README.md");
+        for exit in Exit::ALL {
+            let row = format!("| {} | {} |\n", exit as u8, exit.meaning());
+            assert!(readme.contains(&row), "not in README.md: {row}");
+        }
+    }
+
+    #[test]
     fn a_lack_of_memory_names_what_fits() {
         let text = |threads, usable| {
             let (what, limit) = ("engine colours".to_owned(), "ulimit -v".to_owned());
             let bytes = 768 << 20;
             let threads = Some(threads);
-            let error = Error::LacksMemory { what, n: 24, threads, bytes, usable, limit };
-            way_out(&error).1
+            let most = 4 << 30;
+            let error = Error::LacksMemory { what, n: 24, threads, bytes, usable, most, limit };
+            way_out(&error)
         };
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
                     much slower, with --engine subtrees";
-        assert_eq!(text(4, 2 << 30), fits);
-        assert!(!text(4, 300 << 20).contains("--threads"));
+        assert_eq!(text(4, 2 << 30), (Exit::NotNow, fits.to_owned()));
+        assert!(!text(4, 300 << 20).1.contains("--threads"));
+        assert_eq!(text(6, 2 << 30).0, Exit::Failed, "so much memory will never be free");
     }
 }

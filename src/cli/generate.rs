@@ -66,5 +66,15 @@ fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     // It would run the examples together.
     let text = String::from_utf8_lossy(&text);
     let text = text.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
-    fs::write(folder.join(page.get_filename()), text + include_str!("generate/sections.roff"))
+    let sections = [&text, exit_status().as_str(), include_str!("generate/sections.roff")].concat();
+    fs::write(folder.join(page.get_filename()), sections)
+}
+
+/// Returns the section on exit codes.
+fn exit_status() -> String {
+    let mut section = ".fi\n.SH \"EXIT STATUS\"\n".to_owned();
+    for exit in Exit::ALL {
+        section += &format!(".TP\n{}\n{}\n", exit as u8, exit.meaning());
+    }
+    section
 }

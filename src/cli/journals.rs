@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use crate::cli::bad_lines::{damaged_lines, disputed_lines, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{grouped, json_seconds, many};
+use crate::cli::published::print_differs;
+use crate::cli::quote::quoted;
 use crate::cli::report::{Format, Report};
-use crate::cli::stderr::{escaped, message, print_differs, print_first, quoted};
+use crate::cli::stderr::{message, print_first};
 use crate::cli::values::up_to;
 
 /// Which journals.
@@ -65,14 +67,16 @@ impl JournalsArgs {
         Ok([first?, second?])
     }
 
-    /// Reads the journals of each count of each plan. Warns of counts that cannot be read if there are others.
+    /// Reads the journals of each count of each plan, and looks which of them are being written. Warns of counts that
+    /// cannot be read if there are others.
     pub(crate) fn read_plans(&self, format: Format) -> Result<(Vec<Record>, Exit), Failure> {
         let (mut records, mut failures) = (Vec::new(), Vec::new());
         let plans = split_by_plan(journals_in(&self.paths)?);
         let counts = plans.into_iter().flat_map(|plan| plan.into_iter().skip(self.second.into()));
         for files in counts.filter(|files| !files.is_empty()) {
-            match self.read_files(&files, format, warn_of_damage) {
-                Ok(record) => records.push(record),
+            match self.prepare(Record::watch(&files), warn_of_damage) {
+                Ok(Some(record)) => records.push(record),
+                Ok(None) => {}
                 Err(failure) => failures.push(failure),
             }
         }
@@ -149,14 +153,22 @@ impl JournalsArgs {
         record.ok_or_else(|| self.no_unit(self.second, format))
     }
 
-    /// Reads journals of one count, sets the number of shards that the user named, and warns of what is left out.
-    /// Returns `None` if no journal has begun.
+    /// Reads journals of one count. Returns `None` if no journal has begun.
     fn read_record(
         &self,
         files: &[PathBuf],
         warn: fn(&[Error]),
     ) -> Result<Option<Record>, Failure> {
-        let Some(mut record) = Record::read(files)? else { return Ok(None) };
+        self.prepare(Record::read(files), warn)
+    }
+
+    /// Sets the number of shards that the user named, and warns of what is left out.
+    fn prepare(
+        &self,
+        read: Result<Option<Record>, Error>,
+        warn: fn(&[Error]),
+    ) -> Result<Option<Record>, Failure> {
+        let Some(mut record) = read? else { return Ok(None) };
         record.shards = self.shards.or(record.shards);
         warn(&record.left_out);
         for file in record.files().iter().filter(|file| file.cut_off > 0) {
@@ -203,25 +215,27 @@ fn file_of(error: &Error) -> Option<&Path> {
 
 /// Returns whether a journal was not read for a reason that says nothing of its lines. For example, it belongs to
 /// another user, or there are too few file handles.
-fn is_unread(error: &Error) -> bool {
+pub(crate) fn is_unread(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     match error {
-        J::Io { action, source } => *action == "open" || source.is_of_machine,
+        J::Io { action, source } => *action == "open" || source.lack.is_some(),
         error => *error == J::NotAFile,
     }
 }
 
 /// Prints a total that differs from the published one. Returns the exit code of what was read: a unit with two counts is
-/// a failure. So is damage, but only while units are missing: if none is, other lines hold what the damaged ones held.
+/// a failure. So is what was left out, but only while units are missing: if none is, other lines hold what it held.
+/// If all of it may be read later, the same command may find more then.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
         let (n, total) = (record.plan().size(), record.sum().solutions);
         print_differs(format_args!("Q({n}) = {total}"), expected);
         return Exit::Failed;
     }
+    let passes = |error: &Error| Failure::from(error.clone()).exit == Exit::NotNow;
     if record.left_out.is_empty() || record.total().is_some() {
         Exit::Done
-    } else if record.left_out.iter().all(is_unread) {
+    } else if record.left_out.iter().all(passes) {
         Exit::NotNow
     } else {
         Exit::Failed
@@ -233,7 +247,7 @@ fn damaged_files(record: &Record) -> Vec<String> {
     let damage = record.left_out.iter().filter(|error| !is_unread(error));
     let mut files: Vec<_> = damage.filter_map(file_of).collect();
     files.dedup();
-    files.iter().map(|path| escaped(path.display())).collect()
+    files.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// Returns the number of shards, if it is known, and the indices of the shards that are not complete.

@@ -1,6 +1,7 @@
 //! `nqueens list N`.
 
-use std::io::{self, BufWriter, Write, stdout};
+use std::io::{self, Write};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use maud::{PreEscaped, html};
@@ -11,6 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
+use crate::cli::stdout;
 
 /// Print the solutions in lexicographic order
 #[derive(Debug, Args)]
@@ -76,29 +78,33 @@ impl ListArgs {
             .by_ref()
             .filter(|solution| !self.fundamental || solution.class_size().is_some())
             .take(self.limit.unwrap_or(usize::MAX));
-        let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
-        let (mut boards, mut written) = (Vec::new(), 0);
+        let mut boards = Vec::new();
+        let mut written = 0;
+        let mut lines = Vec::new();
         for solution in listed {
             if is_picture {
                 boards.push(solution);
             } else {
-                self.write(&solution, written == 0, &mut out)?;
+                lines.clear();
+                self.write(&solution, written == 0, &mut lines)?;
+                stdout::put(&lines)?;
             }
             written += 1;
         }
         let is_cut = solutions.was_stopped() && self.limit != Some(written);
         // Half a picture looks like a whole one.
         if is_picture && !is_cut {
-            out.write_all(self.picture(&boards).as_bytes())?;
+            stdout::put(self.picture(&boards).as_bytes())?;
         }
-        out.flush()?;
+        stdout::settle(Duration::MAX)?;
         if is_cut {
             if is_picture {
                 message!("stopped after {}: no picture is drawn", many(written, "solution"));
             }
             return Ok(Exit::Stopped);
         }
-        if written == 0 {
+        // With a limit of 0 nothing was looked for.
+        if written == 0 && self.limit != Some(0) {
             message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, grouped, many};
-use crate::cli::journals::{self, JournalsArgs, check, missing_shards, ranges};
+use crate::cli::journals::{self, JournalsArgs, check, is_unread, missing_shards, ranges};
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{message, print_first};
 
@@ -77,7 +77,7 @@ impl MergeArgs {
             let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
             return Err(Exit::Usage.because(text));
         };
-        let is_fault = |error: &Error| !matches!(error, Error::Journal { .. });
+        let is_fault = |error: &Error| !matches!(error, Error::Journal { .. }) || is_unread(error);
         let exit = match check(&record) {
             Exit::Failed if record.total().is_none() && !record.left_out.iter().any(is_fault) => {
                 Exit::Done

@@ -7,27 +7,29 @@
 //! verify [====>     ] 84/200 units, elapsed 1.8 s, ETA roughly 2.5 s
 //! ```
 //!
-//! What matters most comes first, because a narrow terminal shows only the beginning. The line is drawn
-//! when something is reported.
+//! What matters most comes first, because a narrow terminal shows only the beginning.
+//!
+//! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
+//! a second, and draws the bar: see [`stderr`](super::stderr).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nqueens::forecast::TimeLeft;
-use nqueens::{Error, Observer, Shard, Start, UnitsDone, cores};
+use nqueens::{Error, Observer, Shard, SoFar, Start, cores};
 
 use super::exit::Failure;
 use super::format::{duration, expected};
 use super::journals::warn_of_damage;
-use super::stderr::message;
+use super::stderr::{self, message};
 
 /// Work that ends sooner shows no bar, which would only flash up.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The time of the first line where no line can be redrawn, and the longest time between two lines.
+/// The time of the first line where no line can be redrawn. The time to the next line doubles up to the longest.
 const FIRST_LINE: Duration = Duration::from_secs(1);
-const LONGEST_GAP: Duration = Duration::from_secs(60);
+const LONGEST_GAP: Duration = Duration::from_secs(600);
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,18 +44,25 @@ pub(crate) enum ProgressWhen {
 
 /// Shows the progress of one piece of work after the other.
 pub(crate) struct Progress {
-    when: ProgressWhen,
+    is_shown: bool,
     /// Whether lines can be redrawn.
     is_terminal: bool,
-    /// Holds the steps, which are units, runs, or milliseconds of a sample, and the time. It is hidden
-    /// until the work has taken a while.
-    bar: ProgressBar,
-    work: Mutex<Work>,
-    /// When the next line comes, where no line can be redrawn.
-    next_line: Mutex<Duration>,
+    notes: Arc<Mutex<Notes>>,
+}
+
+/// What is known of the piece of work that is under way.
+#[derive(Clone)]
+struct Notes {
+    name: String,
+    begun: Instant,
+    /// The steps that are done, and all of them: units, runs, or milliseconds of a sample.
+    done: u64,
+    all: u64,
+    work: Work,
 }
 
 /// What is under way.
+#[derive(Clone)]
 pub(crate) enum Work {
     /// A count, with the time left.
     Count(TimeLeft),
@@ -72,62 +81,53 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns a copy of the notes, because whoever draws may have to wait for the terminal, and counting threads must not
+/// wait for the notes.
+fn copy(notes: &Mutex<Notes>) -> Notes {
+    lock(notes).clone()
+}
+
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        Self {
-            when,
-            is_terminal: !ProgressDrawTarget::stderr().is_hidden(),
-            bar: ProgressBar::hidden(),
-            work: Mutex::new(Work::Steps("")),
-            next_line: Mutex::new(FIRST_LINE),
-        }
+        let is_terminal = !ProgressDrawTarget::stderr().is_hidden();
+        let is_shown = match when {
+            ProgressWhen::Never => false,
+            ProgressWhen::Auto => is_terminal,
+            ProgressWhen::Always => true,
+        };
+        let notes = Notes::new("", [0, 0], Work::Steps(""));
+        Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)) }
     }
 
     /// Begins a piece of work, of which some steps may be done.
-    pub(crate) fn begin(&self, name: &str, [done, all]: [usize; 2], work: Work) {
-        let style = ProgressStyle::with_template("{prefix} [{bar:10}] {wide_msg}");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
-        *lock(&self.work) = work;
-        *lock(&self.next_line) = FIRST_LINE;
-        self.clear();
-        self.bar.set_draw_target(ProgressDrawTarget::hidden());
-        self.bar.reset();
-        self.bar.set_style(style);
-        self.bar.set_prefix(name.to_owned());
-        self.bar.set_length(all as u64);
-        self.bar.set_position(done as u64);
-    }
-
-    /// Reports that some steps are done.
-    pub(crate) fn advance(&self, steps: usize) {
-        self.bar.inc(steps as u64);
-        let text = || lock(&self.work).text(&self.bar);
-        let elapsed = self.bar.elapsed();
-        match (self.when, self.is_terminal) {
-            (ProgressWhen::Never, _) | (ProgressWhen::Auto, false) => {}
-            (ProgressWhen::Always, false) => {
-                if is_line_due(&mut lock(&self.next_line), elapsed) {
-                    message!("{}", text());
-                }
-            }
-            (_, true) if elapsed < QUIET_START => {}
-            (_, true) => {
-                if self.bar.is_hidden() {
-                    self.bar.set_draw_target(ProgressDrawTarget::stderr());
-                }
-                self.bar.set_message(text());
-            }
+    pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
+        *lock(&self.notes) = Notes::new(name, steps, work);
+        if !self.is_shown {
+            return;
+        }
+        let notes = Arc::clone(&self.notes);
+        if self.is_terminal {
+            stderr::show(Box::new(move |bar| {
+                copy(&notes).draw(bar);
+                None
+            }));
+        } else {
+            let mut next_line = FIRST_LINE;
+            stderr::show(Box::new(move |bar| {
+                let notes = copy(&notes);
+                is_line_due(&mut next_line, notes.begun.elapsed()).then(|| notes.text(bar))
+            }));
         }
     }
 
-    /// Takes the bar off the terminal while something else is printed.
-    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+    /// Notes that some steps are done.
+    pub(crate) fn advance(&self, steps: usize) {
+        lock(&self.notes).done += steps as u64;
     }
 
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
-        self.bar.finish_and_clear();
+        stderr::hide();
     }
 }
 
@@ -145,33 +145,26 @@ impl Observer for Progress {
         self.begin(&name, [done.units, units], Work::Count(start.time_left.clone()));
     }
 
-    fn units_done(&self, done: &UnitsDone) {
-        let steps = match &mut *lock(&self.work) {
-            Work::Count(left) => {
-                left.record(done);
-                done.units.len()
-            }
-            Work::Sample => {
-                self.bar.set_position(done.elapsed.as_millis().try_into().unwrap_or(u64::MAX));
-                0
-            }
-            _ => done.units.len(),
-        };
-        self.advance(steps);
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        let mut notes = lock(&self.notes);
+        if let Work::Count(left) = &mut notes.work {
+            left.record(so_far.newest);
+            notes.done = so_far.done.units as u64;
+        }
     }
 
     fn journal_harmed(&self, harm: &Error) {
-        self.suspend(|| message!("warning: {}", Failure::from(harm.clone())));
+        message!("warning: {}", Failure::from(harm.clone()));
     }
 
     fn waits_for_disk(&self, total: Option<u128>) {
-        let counted = total
-            .map_or(String::new(), |total| format!("all units are counted, {total} solutions; "));
-        self.suspend(|| {
-            message!(
-                "{counted}waiting for the disk; Ctrl-C quits without the journal's last lines"
-            );
-        });
+        match total {
+            Some(total) => message!(
+                "all units are counted, {total} solutions; waiting for the disk; Ctrl-C quits without the \
+                 journal's last lines"
+            ),
+            None => message!("waiting for the disk; Ctrl-C quits without the journal's last lines"),
+        }
     }
 }
 
@@ -184,23 +177,51 @@ fn is_line_due(next_line: &mut Duration, elapsed: Duration) -> bool {
     is_due
 }
 
-impl Work {
-    /// Returns the text beside the bar that holds the steps and the time.
+impl Notes {
+    fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
+        let name = name.to_owned();
+        Self { name, begun: Instant::now(), done: done as u64, all: all as u64, work }
+    }
+
+    /// Returns the number of steps that are done.
+    fn position(&self) -> u64 {
+        match self.work {
+            Work::Sample => self.begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+            _ => self.done,
+        }
+    }
+
+    /// Draws the bar, once the work has taken a while.
+    fn draw(&self, bar: &ProgressBar) {
+        if self.begun.elapsed() < QUIET_START {
+            return;
+        }
+        if bar.is_hidden() {
+            let style = ProgressStyle::with_template("{prefix} [{bar:10}] {wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("=> "));
+            bar.set_prefix(self.name.clone());
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_message(self.text(bar));
+    }
+
+    /// Moves the bar, which knows how fast steps were done, and returns the text beside it.
     fn text(&self, bar: &ProgressBar) -> String {
-        let (done, all) = (bar.position(), bar.length().unwrap_or_default());
-        let elapsed = duration(bar.elapsed());
-        match self {
-            Self::Count(left) => {
+        let (done, all) = (self.position(), self.all);
+        bar.set_length(all);
+        bar.set_position(done);
+        let elapsed = duration(self.begun.elapsed());
+        match &self.work {
+            Work::Count(left) => {
                 let left = left.estimate().map(|left| format!("ETA {}, ", expected(left)));
                 let (percent, left) = (percent(done, all), left.unwrap_or_default());
                 format!("{percent}%, {left}elapsed {elapsed}, {done}/{all} units")
             }
-            Self::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
-            Self::Steps(name) => {
-                format!(
-                    "{done}/{all} {name}, elapsed {elapsed}, ETA roughly {}",
-                    duration(bar.eta())
-                )
+            Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
+            Work::Steps(name) => {
+                let left = duration(bar.eta());
+                format!("{done}/{all} {name}, elapsed {elapsed}, ETA roughly {left}")
             }
         }
     }
@@ -216,18 +237,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_at_least_as_often_as_the_longest_gap() {
+    fn lines_come_at_least_every_ten_minutes() {
         let mut next_line = FIRST_LINE;
         let is_due = |second: &u64| is_line_due(&mut next_line, Duration::from_secs(*second));
-        let shown: Vec<u64> = (0..250).filter(is_due).collect();
-        assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
+        let shown: Vec<u64> = (0..2500).filter(is_due).collect();
+        assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1624, 2224]);
     }
 
-    fn text(work: Work, done: u64, all: u64) -> String {
-        let bar = ProgressBar::hidden().with_elapsed(Duration::from_secs(2));
-        bar.set_length(all);
-        bar.set_position(done);
-        work.text(&bar)
+    /// The text two seconds after the beginning.
+    fn text(work: Work, done: usize, all: usize) -> String {
+        let mut notes = Notes::new("n = 8", [done, all], work);
+        notes.begun = Instant::now().checked_sub(Duration::from_secs(2)).expect("the clock runs");
+        notes.text(&ProgressBar::hidden())
     }
 
     #[test]
@@ -240,7 +261,7 @@ mod tests {
     fn each_work_has_its_text() {
         let runs = text(Work::Steps("runs"), 50, 200);
         assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly "), "{runs}");
-        assert_eq!(text(Work::Sample, 2000, 10_000), "2.0 s of 10.0 s");
+        assert_eq!(text(Work::Sample, 0, 10_000), "2.0 s of 10.0 s");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! are described in docs/JSON.md.
 
 use std::fmt::Display;
-use std::io::{self, Write, stdout};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +13,8 @@ use nqueens::{Engine, Kernel, Plan, WhichCount};
 use serde_json::{Map, Value, json};
 
 use super::format::{duration, json_seconds, many, rounded};
-use super::stderr::escaped;
+use super::quote::escaped;
+use super::{stderr, stdout};
 
 /// How an answer is printed; without an option as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -42,9 +43,12 @@ pub(crate) struct RowFormat {
 impl RowFormat {
     /// Writes a line for people, which is no row: nothing in CSV and JSON.
     pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
-        if self.csv || self.json { Ok(()) } else { writeln!(stdout(), "{text}") }
+        if self.csv || self.json { Ok(()) } else { stdout::put(format!("{text}\n").as_bytes()) }
     }
 }
+
+/// The time for which a table waits until its row is taken. A reader that has gone is noticed in this time.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -149,9 +153,12 @@ impl Report {
         self.rows.clear();
     }
 
-    /// Writes a row of a table. CSV has a header above the first row, and no columns for lists.
+    /// Writes a row of a table. CSV has a header above the first row, and no columns for lists. If nobody takes the row
+    /// at once, it waits, and the next row can be counted.
     pub(crate) fn write_row(&self, format: RowFormat, is_first: bool) -> io::Result<()> {
-        let mut out = stdout().lock();
+        // On a terminal, messages and rows come in their order.
+        stderr::hide();
+        let mut out = Vec::new();
         if format.json {
             writeln!(out, "{}", json!(self.fields))?;
         } else if format.csv {
@@ -166,7 +173,8 @@ impl Report {
         } else {
             self.rows.iter().try_for_each(|(_, text)| writeln!(out, "{text}"))?;
         }
-        out.flush()
+        stdout::put(&out)?;
+        stdout::settle(PATIENCE)
     }
 
     /// Writes an answer.

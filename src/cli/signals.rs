@@ -4,11 +4,13 @@
 //! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is the same.
 
+use std::convert::Infallible;
 use std::mem::MaybeUninit;
 use std::ptr::null;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
@@ -22,20 +24,30 @@ const STOP: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGX
 
 /// Signals within this time of the first one count as the first. A user takes longer to press Ctrl-C again.
 const SAME_SIGNAL_MS: u64 = 250;
+
 /// In place of the time of the first signal, until it comes.
 const NO_SIGNAL: u64 = u64::MAX;
+/// When the first signal came, in milliseconds since [`BEGUN`].
+static FIRST_SIGNAL: AtomicU64 = AtomicU64::new(NO_SIGNAL);
+/// When the program began to catch signals.
+static BEGUN: OnceLock<Instant> = OnceLock::new();
+
+/// After the first signal, output that nobody takes is waited for no longer than this.
+const GRACE: Duration = Duration::from_secs(1);
+/// The interval at which a wait looks for a signal.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Returns a cancellation that the first signal raises; a later signal ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
-    let (begun, first) = (Instant::now(), Arc::new(AtomicU64::new(NO_SIGNAL)));
+    let begun = *BEGUN.get_or_init(Instant::now);
     // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
     for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
-        let (cancel, first) = (cancel.clone(), Arc::clone(&first));
+        let cancel = cancel.clone();
         let handler = move || {
             cancel.cancel();
             let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(NO_SIGNAL);
-            let first = first.fetch_min(now, Ordering::Relaxed);
+            let first = FIRST_SIGNAL.fetch_min(now, Ordering::Relaxed);
             // The operating system repeats SIGXCPU for each second of CPU time, on many cores at once.
             if signal != SIGXCPU && now > first.saturating_add(SAME_SIGNAL_MS) {
                 if std::process::id() == 1 {
@@ -55,6 +67,28 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
             .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     }
     Ok(cancel)
+}
+
+/// Returns whether a signal has asked the program to stop so long ago that it should wait for nobody any more.
+pub(crate) fn is_grace_over() -> bool {
+    let first = FIRST_SIGNAL.load(Ordering::Relaxed);
+    let Some(begun) = BEGUN.get().filter(|_| first != NO_SIGNAL) else { return false };
+    begun.elapsed() > Duration::from_millis(first) + GRACE
+}
+
+/// Waits until the sender of a channel is dropped, but not longer than `patience`, and after a signal not longer than
+/// the grace. Returns whether the sender was dropped.
+pub(crate) fn wait_for_end(end: &Receiver<Infallible>, patience: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        match end.recv_timeout(LOOK_EVERY) {
+            Err(RecvTimeoutError::Timeout) => {}
+            _ => return true,
+        }
+        if begun.elapsed() >= patience || is_grace_over() {
+            return false;
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "the standard library does not say what happens to a signal")]

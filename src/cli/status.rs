@@ -14,6 +14,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};
 use crate::cli::journals::{JournalsArgs, check};
 use crate::cli::report::{Format, Report};
+use crate::cli::stderr::message;
 
 /// Show what is finished, what is left, and the command that resumes a count
 #[derive(Debug, Args)]
@@ -43,7 +44,14 @@ impl StatusArgs {
         if let Some(path) = &self.html {
             write_drawing("--html", path, &page::page(&counts, &self.journals.paths, now))?;
         }
-        let exit = counts.iter().fold(exit, |exit, count| exit.and(check(count)));
+        let mut exit = exit;
+        for count in &counts {
+            exit = exit.and(check(count));
+        }
+        if counts.iter().all(|count| count.sum().units == 0) {
+            message!("no unit is recorded yet");
+            exit = exit.and(Exit::Stopped);
+        }
         Ok(exit.answer(self.format, report(&counts, now)))
     }
 }

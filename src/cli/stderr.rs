@@ -1,8 +1,28 @@
-//! Messages: lines on standard error.
+//! Messages and the bar: everything on standard error is written by one thread.
+//!
+//! Whoever writes to a terminal that Ctrl-S has stopped, to a connection that stalls, or to a pipe that is full, sleeps
+//! until somebody reads. So all others only hand over what they have to say, and go on. If nobody reads, messages wait,
+//! and the bar is not drawn.
+//!
+//! A process in the background of a terminal draws no bar, because the bar would be drawn over what the user types.
+//! After `stty tostop` it would even be stopped by its first line, so messages wait until it is in the foreground, or
+//! until the program ends.
 
-use std::fmt::{Arguments, Display};
+use std::convert::Infallible;
+use std::fmt::Arguments;
 use std::io::{self, Write};
-use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, sleep};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
+
+use super::quote::escaped;
+use super::signals::wait_for_end;
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
@@ -10,10 +30,128 @@ macro_rules! message {
 }
 pub(crate) use message;
 
+/// The stack of a thread that writes, in bytes. The default of 2 MiB would count under `ulimit -v`.
+pub(crate) const STACK: usize = 1 << 18;
+/// The interval at which progress is shown.
+const SHOW_EVERY: Duration = Duration::from_millis(100);
+/// The time for which work waits until the bar is off and messages are written, before it prints an answer or goes on.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Shows progress: changes the bar, or returns a line where no line can be redrawn.
+pub(crate) type Show = Box<dyn FnMut(&ProgressBar) -> Option<String> + Send>;
+
+/// What is handed over to the thread.
+enum Talk {
+    Line(String),
+    /// Shows progress from now on.
+    Show(Show),
+    /// Takes the bar off.
+    Hide,
+    /// Is dropped once everything before it is written.
+    End(#[expect(dead_code, reason = "that it is dropped is the news")] Sender<Infallible>),
+}
+
 /// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
 /// nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "nqueens: {}", escaped(message));
+    hand_over(Talk::Line(escaped(message)));
+}
+
+/// Shows the progress of some work from now on.
+pub(crate) fn show(show: Show) {
+    hand_over(Talk::Show(show));
+}
+
+/// Takes the bar off, and waits for that and for all messages so far, if somebody reads them.
+pub(crate) fn hide() {
+    hand_over(Talk::Hide);
+    wait(PATIENCE);
+}
+
+/// Waits until all messages are written, before the program ends.
+pub(crate) fn finish() {
+    IS_ENDING.store(true, Ordering::Relaxed);
+    wait(Duration::MAX);
+}
+
+/// Whether the program is about to end.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+fn wait(patience: Duration) {
+    let (sender, end) = channel();
+    hand_over(Talk::End(sender));
+    wait_for_end(&end, patience);
+}
+
+/// Hands something over to the thread that writes. Without a thread, it is written here.
+fn hand_over(talk: Talk) {
+    static THREAD: OnceLock<Option<Sender<Talk>>> = OnceLock::new();
+    let thread = THREAD.get_or_init(|| {
+        let (sender, talks) = channel();
+        let thread = Builder::new().name("nqueens-stderr".to_owned()).stack_size(STACK);
+        thread.spawn(move || write_all(&talks)).ok().map(|_| sender)
+    });
+    let unsent = match thread {
+        Some(thread) => thread.send(talk).err().map(|error| error.0),
+        None => Some(talk),
+    };
+    if let Some(Talk::Line(line)) = unsent {
+        write_line(&line);
+    }
+}
+
+/// Writes what is handed over, until the program ends.
+fn write_all(talks: &Receiver<Talk>) {
+    let mut bar = ProgressBar::hidden();
+    let mut show: Option<Show> = None;
+    loop {
+        let talk = match show {
+            Some(_) => talks.recv_timeout(SHOW_EVERY),
+            None => talks.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        while would_be_stopped() && !IS_ENDING.load(Ordering::Relaxed) {
+            sleep(SHOW_EVERY);
+        }
+        match talk {
+            Ok(Talk::Line(line)) if is_in_background() => write_line(&line),
+            Ok(Talk::Line(line)) => bar.suspend(|| write_line(&line)),
+            Ok(Talk::Show(next)) => {
+                bar = ProgressBar::hidden();
+                show = Some(next);
+            }
+            Ok(Talk::Hide) => {
+                show = None;
+                if !is_in_background() {
+                    bar.finish_and_clear();
+                }
+            }
+            Ok(Talk::End(_)) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(show) = show.as_mut().filter(|_| !is_in_background())
+                    && let Some(line) = show(&bar)
+                {
+                    write_line(&line);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Writes a line at once, so that the lines of several processes do not mix in one log.
+fn write_line(line: &str) {
+    let _ = io::stderr().write_all(format!("nqueens: {line}\n").as_bytes());
+}
+
+/// Returns whether stderr is a terminal on which another job is in the foreground.
+fn is_in_background() -> bool {
+    tcgetpgrp(io::stderr()).is_ok_and(|foreground| foreground != getpgrp())
+}
+
+/// Returns whether the operating system would stop the process if it wrote to its terminal now.
+fn would_be_stopped() -> bool {
+    is_in_background()
+        && tcgetattr(io::stderr()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
 }
 
 /// Limit on messages of one kind that are printed one by one.
@@ -25,60 +163,5 @@ pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
     messages.take(MAX_PRINTED).for_each(|text| message!("{text}"));
     if more > 0 {
         message!("and {more} more");
-    }
-}
-
-/// Prints that a number (`Q(8) = 93`) differs from the published one.
-pub(crate) fn print_differs(computed: impl Display, published: u128) {
-    message!("{computed} differs from the published {published}: one of them is wrong");
-}
-
-/// Returns a text in which everything that a terminal would obey is escaped: names of files and the contents
-/// of journals may come from others.
-pub(crate) fn escaped(text: impl Display) -> String {
-    // Control characters, and invisible ones that hide text or change its direction.
-    let is_harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
-    let mut escaped = String::new();
-    for c in text.to_string().chars() {
-        if is_harmful(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
-    }
-    escaped
-}
-
-/// Returns a path quoted for a shell, or `PATH` for a path that cannot be shown.
-pub(crate) fn quoted(path: &Path) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match path.to_str().filter(|text| escaped(text) == *text) {
-        // A name that begins with a dash would be taken for an option.
-        Some(text) if text.starts_with('-') => quoted(&Path::new(".").join(path)),
-        Some(text) if text.chars().all(is_plain) => text.to_owned(),
-        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
-        None => "PATH".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escape_sequences_are_shown_and_not_obeyed() {
-        assert_eq!(escaped("q20 ± é 木 2\u{202f}602.journal"), "q20 ± é 木 2\u{202f}602.journal");
-        assert_eq!(
-            escaped("a\x1b[2Jb\rc\u{202e}d\u{61c}"),
-            "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\u{61c}"
-        );
-    }
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        let texts =
-            ["/shared/q28", "/a b/it's", "q\u{202e}28", "-q28"].map(|path| quoted(Path::new(path)));
-        assert_eq!(texts, ["/shared/q28", r"'/a b/it'\''s'", "PATH", "./-q28"]);
     }
 }

@@ -3,15 +3,14 @@
 use std::ops::RangeInclusive;
 
 use clap::Args;
-use nqueens::known::known;
 use nqueens::{BoardSize, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds};
+use crate::cli::published::verdict;
 use crate::cli::report::{Report, RowFormat};
 use crate::cli::session::Session;
-use crate::cli::stderr::print_differs;
 use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
@@ -51,20 +50,18 @@ impl TableArgs {
                 return Ok(exit.unprinted(&error));
             }
         }
-        Ok(exit)
+        Ok(exit.print(|_| Ok(())))
     }
 
-    /// Counts a board. Returns its row, and the worse one of the verdicts on its two numbers.
+    /// Counts a board. Returns its row, and the verdict on its numbers.
     fn row(&self, size: BoardSize, session: &Session) -> Result<(Report, Published), Failure> {
         let outcome = session.run(|| session.set_up(self.engine.count(size)).run());
         let outcome =
             outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
-        let (n, total, known) = (size.get(), outcome.total, known(size));
-        let fundamental = session.classes(&outcome)?.fundamental();
-        let published = verdict(
-            n,
-            [("Q", total, known.total), ("fundamental", fundamental, known.fundamental)],
-        );
+        let (n, total) = (size.get(), outcome.total);
+        let classes = session.classes(&outcome)?;
+        let fundamental = classes.fundamental();
+        let published = verdict(size, total, Some(&classes));
         let time = duration(outcome.elapsed);
         let mut row = Report::default();
         row.row("", format_args!("{n:>2} {total:>21} {fundamental:>20} {time:>12}  {published}"))
@@ -78,32 +75,3 @@ impl TableArgs {
 }
 
 const TITLES: &str = " n                 total          fundamental         time  published";
-
-/// Compares numbers, which have names, with the published ones, and prints the numbers that differ. Returns the verdict
-/// on the first number, unless another differs.
-fn verdict(n: u32, numbers: [(&str, u128, Option<u128>); 2]) -> Published {
-    let (_, total, published) = numbers[0];
-    let mut verdict = Published::compare(total, published);
-    for (name, computed, published) in numbers {
-        if let differs @ Published::Differs { expected } = Published::compare(computed, published) {
-            print_differs(format_args!("{name}({n}) = {computed}"), expected);
-            verdict = differs;
-        }
-    }
-    verdict
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_differs_decides() {
-        let of =
-            |total, fundamental| verdict(8, [("Q", 92, total), ("fundamental", 12, fundamental)]);
-        assert_eq!(of(Some(92), Some(12)), Published::Agrees);
-        assert_eq!(of(None, None), Published::Unknown);
-        assert_eq!(of(Some(92), Some(11)), Published::Differs { expected: 11 });
-        assert_eq!(of(Some(90), Some(12)), Published::Differs { expected: 90 });
-    }
-}

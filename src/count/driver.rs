@@ -9,11 +9,12 @@
 //! and at most 10 s.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::observe::Start;
+use super::observe::{SoFar, Start};
 use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
@@ -35,6 +36,8 @@ pub(super) struct Driver<'a> {
     pub(super) start: &'a Start<'a>,
     pub(super) journal: Option<&'a Journal>,
     pub(super) begun: Instant,
+    /// The finished units of the board or shard so far.
+    pub(super) done: Mutex<Sum>,
     /// Stops all threads before their next unit: one of them has failed, or a sample is large enough.
     pub(super) stop: Cancel,
 }
@@ -63,7 +66,7 @@ impl Driver<'_> {
             whole = whole + done.sum();
             // The CPU time of a cancelled unit is not recorded, because the unit has no count.
             if !done.units.is_empty() {
-                self.count.observer.units_done(&done);
+                self.report(&done);
                 unrecorded.units.extend(done);
             }
             if let Some(harm) = self.journal.and_then(Journal::take_news) {
@@ -79,6 +82,16 @@ impl Driver<'_> {
             }
         }
         Ok(whole)
+    }
+
+    /// Tells the observer of finished units.
+    fn report(&self, newest: &UnitsDone) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done = *done + newest.sum();
+        let so_far = SoFar { newest, done: *done, units: self.start.units };
+        // The observer may take its time, and other threads must not wait for it.
+        drop(done);
+        self.count.observer.units_done(&so_far);
     }
 
     /// Returns whether the count has to stop. If the journal has failed, the reason is reported when the journal is

@@ -4,10 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::{Job, Outcome};
-use super::observe::{Observer, Start};
+use super::observe::{Observer, SoFar, Start};
 use super::settings::Count;
 use crate::cancel::Cancel;
-use crate::done::UnitsDone;
 use crate::error::Error;
 use crate::forecast::{Approximate, TimeLeft, core_hours};
 use crate::machine::cores;
@@ -118,14 +117,15 @@ impl Observer for Sample<'_> {
         *self.left() = start.time_left.clone();
     }
 
-    fn units_done(&self, done: &UnitsDone) {
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        let elapsed = so_far.newest.elapsed;
         let mut left = self.left();
-        left.record(done);
+        left.record(so_far.newest);
         let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if done.elapsed >= longest_sample(self.time) || done.elapsed >= self.time && is_exact() {
+        if elapsed >= longest_sample(self.time) || elapsed >= self.time && is_exact() {
             self.enough.cancel();
         }
         drop(left);
-        self.observer.units_done(done);
+        self.observer.units_done(so_far);
     }
 }

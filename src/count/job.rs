@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
@@ -32,7 +32,8 @@ pub struct Outcome {
     /// The number of solutions in the finished units, each count times the weight of its unit. For a whole count,
     /// this is Q(n).
     pub total: u128,
-    /// The number of finished units. It is less than `units` only in the sample of an [estimate](crate::Estimate).
+    /// The number of finished units. It is less than `units` in the sample of an [estimate](crate::Estimate), and if
+    /// [`Count::run_until_stopped`] was stopped.
     pub units_done: usize,
     /// The engine that counted.
     pub engine: Engine,
@@ -79,20 +80,43 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
     pub fn run(&self) -> Result<Outcome, Error> {
+        self.run_until_stopped()?.complete()
+    }
+
+    /// Counts as [`Count::run`] does. But if a cancellation stops the count, the result says how far it came: it has
+    /// fewer [finished units](Outcome::units_done) than [units](Outcome::units).
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Cancel, Count};
+    ///
+    /// let cancel = Cancel::new();
+    /// cancel.cancel(); // usually from another thread
+    /// let outcome = Count::new(BoardSize::new(20)?).cancel(&cancel).run_until_stopped()?;
+    /// println!("{} of {} units, {} solutions", outcome.units_done, outcome.units, outcome.total);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Count::run`], but not [`Error::Stopped`].
+    pub fn run_until_stopped(&self) -> Result<Outcome, Error> {
         self.check()?;
-        self.on_its_threads(|| Job::new(self).run())??.complete()
+        self.on_its_threads(|| Job::new(self).run())?
     }
 }
 
 impl Outcome {
-    /// Returns the outcome if all units are finished, else [`Error::Stopped`].
-    fn complete(self) -> Result<Self, Error> {
-        let Self { units_done, units, total: solutions, .. } = self;
-        if units_done == units {
+    /// Returns the outcome if all units are finished.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stopped`] if the count was stopped before its end.
+    pub fn complete(self) -> Result<Self, Error> {
+        if self.units_done == self.units {
             return Ok(self);
         }
-        let done = Sum { units: units_done, solutions };
-        Err(Error::Stopped { done, units })
+        let done = Sum { units: self.units_done, solutions: self.total };
+        Err(Error::Stopped { done, units: self.units })
     }
 }
 
@@ -155,7 +179,8 @@ impl<'a> Job<'a> {
         }
         count.observer.started(&start);
         let (begun, stop) = (Instant::now(), self.stop.clone());
-        let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, stop };
+        let done = Mutex::new(start.done);
+        let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, done, stop };
         let counted = driver.run(&todo)?;
         self.close(&start, counted, journal, runs)
     }
@@ -191,21 +216,30 @@ impl<'a> Job<'a> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
         let path = journal.as_ref().map(|journal| journal.path().to_owned());
-        let waits = || self.count.observer.waits_for_disk(is_complete.then_some(done.solutions));
-        let (read_back, journal_fault) =
-            match journal.map(|journal| journal.close(counted, &waits)).transpose() {
-                Ok(record) => (record, None),
-                // A fault of the journal may be the reason why the count stopped. Then the same command would not
-                // resume it.
-                Err(error) if !is_complete => return Err(error),
-                Err(error) => (None, Some(error)),
-            };
+        let observer = self.count.observer;
+        let waits = || observer.waits_for_disk(is_complete.then_some(done.solutions));
+        // The first cancellation stops the counting, or, if all units are counted, this wait.
+        let is_over = || is_complete && self.count.cancel.is_cancelled();
+        let closed = journal.map(|journal| journal.close(counted, &waits, &is_over)).transpose();
+        let (read_back, journal_fault) = match closed {
+            Ok(Some((record, news))) => {
+                if let Some(news) = news {
+                    observer.journal_harmed(&news);
+                }
+                (Some(record), None)
+            }
+            Ok(None) => (None, None),
+            // A fault of the journal may be the reason why the count stopped. Then the same command would not
+            // resume it.
+            Err(error) if !is_complete => return Err(error),
+            Err(error) => (None, Some(error)),
+        };
         let runs = match &read_back {
             Some(record) => {
                 // No unit is missing, but somebody else has written lines that mean nothing.
                 for error in record.left_out.iter().filter(|error| !start.left_out.contains(error))
                 {
-                    self.count.observer.journal_harmed(error);
+                    observer.journal_harmed(error);
                 }
                 record.runs().cloned().collect()
             }

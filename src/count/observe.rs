@@ -9,22 +9,25 @@ use crate::shard::Shard;
 
 /// A receiver of reports about a running count. By default every method does nothing.
 ///
-/// Counting threads call [`Observer::units_done`] and [`Observer::journal_harmed`], so these should return at once.
+/// Counting threads call [`Observer::units_done`] and [`Observer::journal_harmed`], so these should return at once:
+/// a thread that waits for a terminal does not count.
 #[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
     /// Called once, before any unit is counted.
     fn started(&self, start: &Start<'_>) {}
 
     /// Called when some units are finished.
-    fn units_done(&self, done: &UnitsDone) {}
+    fn units_done(&self, so_far: &SoFar<'_>) {}
 
     /// Called when the journal is no longer as this process left it: it was removed, replaced, cut, or written by
-    /// another process. The count continues. At its end it is also called for lines that have been damaged meanwhile.
+    /// another process. The count continues. It is also called if the folder of the journal cannot be synced, and at
+    /// the end for lines that have been damaged meanwhile.
     fn journal_harmed(&self, harm: &Error) {}
 
     /// Called at the end of a count if the disk takes more than a second for the last lines of the journal.
     ///
-    /// `total` is the number of solutions if all units are counted. It may be printed before the disk has answered.
+    /// `total` is the number of solutions if all units are counted. It may be printed before the disk has answered. A
+    /// cancellation ends the wait then.
     fn waits_for_disk(&self, total: Option<u128>) {}
 }
 
@@ -38,10 +41,24 @@ impl std::fmt::Debug for dyn Observer + '_ {
 impl Observer for () {}
 
 /// Receives only the reports of finished units.
-impl<F: Fn(&UnitsDone) + Sync> Observer for F {
-    fn units_done(&self, done: &UnitsDone) {
-        self(done);
+impl<F: Fn(&SoFar<'_>) + Sync> Observer for F {
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        self(so_far);
     }
+}
+
+/// How far a count has come.
+///
+/// Several threads report at the same time, so a report may come after one that knows of more.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SoFar<'a> {
+    /// The units that were just finished, with their counts.
+    pub newest: &'a UnitsDone,
+    /// All finished units of the board or shard, including units from earlier runs, and the solutions in them.
+    pub done: Sum,
+    /// The number of units in the board or shard.
+    pub units: usize,
 }
 
 /// The state of a count when it starts.

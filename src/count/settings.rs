@@ -199,7 +199,10 @@ impl<'a> Count<'a> {
             None => Ok(Arc::clone(held)),
             Some((name, holds, asked)) => {
                 let [holds, asked] = [holds, asked].map(|value| format!("{name} = {value}"));
-                let path = record.files().first().map_or(Path::new(""), |file| &file.path);
+                let file = record.files().first().map(|file| &file.path);
+                // A folder may have no journal that could be read, although the name of one has the plan.
+                let path =
+                    file.or(self.journal.as_ref()).expect("records come from a place for journals");
                 Err(JournalError::OtherCount { holds, asked }.at(path))
             }
         }

@@ -15,7 +15,7 @@ use crate::done::UnitsDone;
 /// use std::sync::Mutex;
 ///
 /// use nqueens::forecast::TimeLeft;
-/// use nqueens::{BoardSize, Count, Observer, Start, UnitsDone};
+/// use nqueens::{BoardSize, Count, Observer, SoFar, Start};
 ///
 /// struct Watch(Mutex<TimeLeft>);
 ///
@@ -24,9 +24,9 @@ use crate::done::UnitsDone;
 ///         *self.0.lock().expect("no panic") = start.time_left.clone();
 ///     }
 ///
-///     fn units_done(&self, done: &UnitsDone) {
+///     fn units_done(&self, so_far: &SoFar<'_>) {
 ///         let mut left = self.0.lock().expect("no panic");
-///         left.record(done);
+///         left.record(so_far.newest);
 ///         if let Some(seconds) = left.estimate() {
 ///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
 ///         }

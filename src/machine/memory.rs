@@ -64,6 +64,13 @@ impl Memory {
         self.available / 4 * 3
     }
 
+    /// Returns the bytes that a count might use if all other programs gave their memory back. The variable
+    /// `NQUEENS_MEMORY` always leaves the same.
+    pub(crate) fn most(&self) -> u64 {
+        let most = if self.limit == VARIABLE { self.available } else { self.total };
+        most / 4 * 3
+    }
+
     /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
     pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();

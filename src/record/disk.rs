@@ -98,14 +98,25 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Syncs the folder of a file, so that the name of the file survives a power cut. Some file systems cannot sync
-/// folders: then nothing happens.
+/// Syncs the folder of a file, so that the name of the file survives a power cut. Many file systems cannot sync
+/// folders, and say so in one way or another: then nothing happens.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    let cannot_be = [InvalidInput, PermissionDenied, Unsupported];
-    match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
-        Err(error) if cannot_be.contains(&error.kind()) => Ok(()),
-        synced => synced,
+    use rustix::io::Errno as E;
+    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    let Err(error) = synced else { return Ok(()) };
+    match E::from_io_error(&error) {
+        Some(
+            E::INVAL
+            | E::NOTSUP
+            | E::NOSYS
+            | E::NOTTY
+            | E::BADF
+            | E::ISDIR
+            | E::ACCESS
+            | E::PERM
+            | E::ROFS,
+        ) => Ok(()),
+        _ => Err(error),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn read_folder(
     files.retain(may_be_of_count);
     files.sort_unstable();
     match first_plan(&files) {
-        Ok(Some((named_by, plan))) => return Record::read_of_plan(plan, named_by, &files),
+        Ok(Some((named_by, plan))) => return Record::read_of_plan(plan, named_by, &files, false),
         Err(
             error @ Error::Journal {
                 error: JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. },
@@ -77,10 +77,10 @@ pub(super) fn read_folder(
     for path in &passed_over {
         let Ok(Some(first)) = FirstLine::read_at(path) else { continue };
         if first.is_of(wanted) {
-            return Record::read_of_plan(first.make_plan(path)?, path, &files);
+            return Record::read_of_plan(first.make_plan(path)?, path, &files, false);
         }
     }
-    Record::read_of_plan(new_plan()?, folder, &files)
+    Record::read_of_plan(new_plan()?, folder, &files, false)
 }
 
 /// Lists the journals that these paths stand for.

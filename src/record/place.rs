@@ -64,7 +64,7 @@ impl Place {
             return Err(Error::invalid("a place for journals", path.display(), advice));
         };
         let is_final = |error: &&Error| match error {
-            Error::Journal { error: JournalError::Io { source, .. }, .. } => source.is_of_machine,
+            Error::Journal { error: JournalError::Io { source, .. }, .. } => source.lack.is_some(),
             error => matches!(error, Error::CountsDiffer { .. }),
         };
         let left_out = record.as_ref().map_or(&[][..], |record| &record.left_out);

@@ -31,8 +31,9 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// The time at which the file was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// Whether a process held the lock of the file, and so was writing it. Some file systems do not show locks of other
-    /// hosts: then the processes of other hosts are not noticed.
+    /// Whether a process held the lock of the file, and so was writing it. Only [`Record::watch`](super::Record::watch)
+    /// looks for it. Some file systems do not show locks of other hosts: then the processes of other hosts are not
+    /// noticed.
     pub is_written: bool,
     /// Whether the last of the complete lines has no line feed. That happens only if the line is damaged.
     pub(super) lacks_line_feed: bool,
@@ -61,10 +62,11 @@ impl JournalFile {
     pub(super) fn read(
         path: &Path,
         plan: &Plan,
+        looks_for_writer: bool,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
         let file = open(path)?;
-        let is_written = is_locked(&file);
+        let is_written = looks_for_writer && is_locked(&file);
         Self::scan(path, &file, is_written, plan, take)
     }
 

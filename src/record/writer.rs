@@ -34,6 +34,8 @@ use crate::plan::Plan;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// The time after which, at the end of a count, the observer hears that the disk has not answered yet.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The interval at which that wait looks for a cancellation.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A journal that is being written.
 pub(crate) struct Journal {
@@ -130,15 +132,27 @@ impl Journal {
     }
 
     /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was held
-    /// before and what was counted since. Calls `waits` once if the disk takes its time.
-    pub(crate) fn close(mut self, counted: Sum, waits: &dyn Fn()) -> Result<Record, Error> {
-        use JournalError::{Gone, NotAsWritten, WrittenByOthers};
-        let ended = self.end(waits);
+    /// before and what was counted since. Calls `waits` once if the disk takes its time. From then on, the wait ends
+    /// if `is_over` returns true. Returns what the journal holds, and what has happened to it and was not returned yet.
+    pub(crate) fn close(
+        mut self,
+        counted: Sum,
+        waits: &dyn Fn(),
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(Record, Option<Error>), Error> {
+        use JournalError::{Gone, NotAsWritten, NotYetSynced, WrittenByOthers};
+        let ended = self.end(waits, is_over);
+        if ended == Err(NotYetSynced) {
+            // Whatever asks the file system now might have to wait as well.
+            return Err(NotYetSynced.at(self.path()));
+        }
         let (path, harm) = (self.path(), self.shared.find_harm());
         let file = ended.map_err(|error| error.at(path)).and_then(|()| open(path));
         let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
         match read {
-            Ok((Some(record), _)) if record.sum() == self.held + counted => Ok(record),
+            Ok((Some(record), _)) if record.sum() == self.held + counted => {
+                Ok((record, self.take_news()))
+            }
             // The first line names another plan now, so another process wrote the file.
             Err(Error::PlansDiffer { .. }) => Err(harm.unwrap_or(WrittenByOthers).at(path)),
             // The error of a file that names no plan says so. If the file is gone, that is the reason why the disk did
@@ -148,14 +162,19 @@ impl Journal {
         }
     }
 
-    /// Asks the thread that syncs to end, and waits until it has ended.
-    fn end(&mut self, waits: &dyn Fn()) -> Result<(), JournalError> {
+    /// Asks the thread that syncs to end, and waits until it has ended, or the wait is over.
+    fn end(&mut self, waits: &dyn Fn(), is_over: &dyn Fn() -> bool) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
         let (ended, end) = channel();
         // If the thread has already ended, sending fails, and that closes the channel as well.
         let _ = self.ends.send(ended);
         if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             waits();
+            while end.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if is_over() {
+                    return Err(JournalError::NotYetSynced);
+                }
+            }
         }
         syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         self.shared.written().failure.take().map_or(Ok(()), Err)
@@ -166,7 +185,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(&|| ());
+        let _ = self.end(&|| (), &|| false);
     }
 }
 
@@ -214,7 +233,8 @@ impl Shared {
     }
 
     /// Checks the file again and again, and forces it to disk if something is new. If the file itself is new, forces
-    /// its folder to disk as well.
+    /// its folder to disk as well. If the folder cannot be synced, that is only news: the file is on disk, and nearly
+    /// every file system then keeps its name, too.
     fn sync_until_end(&self, told: &Receiver<Sender<()>>, mut is_new: bool) {
         let (mut ends, mut harm) = (None, None);
         loop {
@@ -225,12 +245,15 @@ impl Shared {
                 return;
             }
             let before = std::mem::replace(&mut harm, self.find_harm());
-            let synced = match std::mem::take(&mut is_new) {
-                true => sync_folder(&self.path),
-                false => Ok(()),
-            };
-            let synced = synced.and_then(|()| if is_idle { Ok(()) } else { self.file.sync_data() });
+            let synced = if is_idle { Ok(()) } else { self.file.sync_data() };
+            let mut folder = Ok(());
+            if synced.is_ok() && std::mem::take(&mut is_new) {
+                folder = sync_folder(&self.path);
+            }
             let mut written = self.written();
+            if let Err(error) = folder {
+                written.news = Some(JournalError::FolderNotSynced { source: error.into() });
+            }
             if before != harm {
                 written.news.clone_from(&harm);
             }

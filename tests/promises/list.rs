@@ -63,7 +63,6 @@ fn nothing_is_silent() {
         &["2"][..],
         &["6", "--place", "a1"],
         &["8", "--place", "h1", "--fundamental"],
-        &["8", "--limit", "0"],
         &["6", "--place", "a1", "--json"],
         &["6", "--place", "a1", "--style", "svg", "--limit", "9"],
     ] {
@@ -75,6 +74,9 @@ fn nothing_is_silent() {
         );
         assert_eq!(stderr(&output), message, "{args:?}");
     }
+    // Nothing was looked for, so nothing is known.
+    let none = output(&["list", "8", "--place", "a1", "--limit", "0"]);
+    assert_eq!((none.status.code(), stderr(&none)), (Some(0), ""));
 }
 
 /// The first row is drawn at the bottom, and the squares of `--place` are those of the board.

@@ -40,4 +40,6 @@ mod signals;
 #[cfg(unix)]
 mod status;
 mod symmetry;
+#[cfg(target_os = "linux")]
+mod unread;
 mod verify;

@@ -108,7 +108,7 @@ mod needs_cgroups {
         let inner = nested.below("roomy", "2G");
         for group in [&tight, &inner] {
             let words = ["n = 26 on 5 threads", "--threads 2", "nqueens cpu", "--engine subtrees"];
-            refused(&group.run("count 26 --threads 5"), 4, &words);
+            refused(&group.run("count 26 --threads 5"), 1, &words);
             // What the message proposes does fit, until it is stopped.
             let mut shell = Command::new("sh");
             shell.args(["-c", &group.shell("count 26 --threads 2")]).stderr(Stdio::piped());
@@ -118,13 +118,13 @@ mod needs_cgroups {
             let stopped = finish(counting);
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
             let words = ["n = 30 on 2 threads", "--engine subtrees"];
-            refused(&group.run("count 30 --threads 2"), 4, &words);
+            refused(&group.run("count 30 --threads 2"), 1, &words);
             // It was not counted, so no file was made, empty or not.
             let out = fresh("memory-refused");
             for (args, ending) in [("", ".journal"), ("--shard 0/2", "/"), ("", "/")] {
                 let place = format!("{}{ending}", out.display());
                 let args = format!("count 30 {args} --threads 2 --journal {place}");
-                refused(&group.run(&args), 4, &["n = 30 on 2 threads"]);
+                refused(&group.run(&args), 1, &["n = 30 on 2 threads"]);
                 assert!(!Path::new(&place).exists(), "{args}");
             }
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
@@ -178,7 +178,7 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
         finish(spawn(verify.env("NQUEENS_MEMORY", memory)))
     };
     let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
-    refused(&verify("400M", "8"), 4, &words);
+    refused(&verify("400M", "8"), 1, &words);
     // What is not understood is named.
     refused(&verify("much", "1"), 4, &["NQUEENS_MEMORY leaves only 0 MiB"]);
 }
@@ -188,10 +188,10 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
 fn a_user_may_say_how_much_memory_is_available() {
     let with =
         |memory: &str, args: &[&str]| finish(spawn(nqueens(args).env("NQUEENS_MEMORY", memory)));
-    refused(&with("100M", &["count", "26"]), 4, &["NQUEENS_MEMORY leaves only 75 MiB"]);
+    refused(&with("100M", &["count", "26"]), 1, &["NQUEENS_MEMORY leaves only 75 MiB"]);
     let compare =
         with("100M", &["compare", "26", "--engines", "colours", "--seconds-limit", "1e6"]);
-    assert_eq!(compare.status.code(), Some(4), "{compare:?}");
+    assert_eq!(compare.status.code(), Some(1), "{compare:?}");
     assert!(!stderr(&compare).contains("--seconds-limit"), "{compare:?}");
     let cpu = with("1T", &["cpu"]);
     assert!(stdout(&cpu).contains("1.00 TiB available of"), "{cpu:?}");
@@ -229,7 +229,7 @@ fn an_allocation_that_fails_loses_no_journal() {
 #[test]
 fn the_limits_of_the_process_are_known_before_the_count() {
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 30 --threads 1");
-    refused(&shell(&limited), 4, &["n = 30 on 1 thread,", "nqueens cpu"]);
+    refused(&shell(&limited), 1, &["n = 30 on 1 thread,", "nqueens cpu"]);
     let limited = format!("ulimit -v 300000; exec {NQUEENS} count 16 --threads 1 --quiet");
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
@@ -245,7 +245,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     let estimate = "estimate 21 --seconds 0.2";
     for kibibytes in [300_000, 1_000_000, 1_500_000] {
         let output = limited(kibibytes, estimate, "16");
-        refused(&output, 4, &["n = 21 on 16 threads, but ulimit -v leaves only", "--threads"]);
+        refused(&output, 1, &["n = 21 on 16 threads, but ulimit -v leaves only", "--threads"]);
         let (_, fitting) = stderr(&output).split_once("--threads ").expect("some fit");
         let fitting = fitting.split(';').next().expect("a number");
         let output = limited(kibibytes, estimate, fitting);
@@ -254,7 +254,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     let subtrees = "count 14 --quiet --engine subtrees";
     answers(&limited(100_000, subtrees, "16"), "365596\n");
     let words = ["engine subtrees needs", "ulimit -v leaves only"];
-    refused(&limited(50_000, subtrees, "16"), 4, &words);
+    refused(&limited(50_000, subtrees, "16"), 1, &words);
 }
 
 /// The plan alone would take seconds and half a gigabyte.
@@ -271,7 +271,7 @@ fn what_cannot_be_counted_is_refused_before_any_work() {
     ] {
         // Less address space than the plan takes: it is not made.
         let limited = format!("ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
-        refused(&shell(&limited), 4, &["engine colours", "n = 30", "--engine subtrees"]);
+        refused(&shell(&limited), 1, &["engine colours", "n = 30", "--engine subtrees"]);
     }
     assert!(places.iter().all(|place| !place.exists()), "nothing was counted");
 }

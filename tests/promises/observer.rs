@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::Record;
-use nqueens::{Count, Engine, Error, Observer, Start, Sum, UnitsDone, thread_pool};
+use nqueens::{Count, Engine, Error, Observer, SoFar, Start, Sum, UnitsDone, thread_pool};
 use rayon::prelude::*;
 
 use crate::common::{fresh, size};
@@ -22,8 +22,8 @@ impl Observer for Log {
         self.announced.lock().expect("no panic").push((start.plan.units(), start.threads));
     }
 
-    fn units_done(&self, done: &UnitsDone) {
-        self.reports.lock().expect("no panic").push(done.clone());
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        self.reports.lock().expect("no panic").push(so_far.newest.clone());
     }
 }
 
@@ -44,11 +44,27 @@ fn every_unit_is_reported_once() {
 }
 
 #[test]
-fn a_closure_can_be_an_observer() {
-    let sum = Mutex::new(0);
-    let add = |done: &UnitsDone| *sum.lock().expect("no panic") += done.solutions;
-    Count::new(size(10)).observer(&add).run().expect("a count");
-    assert_eq!(sum.into_inner().expect("no panic"), 724);
+fn a_closure_hears_how_far_the_count_has_come() {
+    let path = fresh("closure.journal");
+    let count = Count::new(size(10)).engine(Engine::Subtrees).threads(2).journal(&path);
+    count.run().expect("a count");
+    // The second run counts the units of one line again.
+    let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
+    fs::write(&path, text).expect("room");
+
+    let reports = Mutex::new(Vec::new());
+    let note = |so_far: &SoFar<'_>| {
+        let newest = so_far.newest.sum();
+        reports.lock().expect("no panic").push((newest, so_far.done, so_far.units));
+    };
+    let outcome = count.observer(&note).run().expect("a count");
+    let reports = reports.into_inner().expect("no panic");
+    let missing = outcome.units - outcome.units_before;
+    assert!(missing > 0 && missing < outcome.units, "{outcome:?}");
+    assert_eq!(reports.iter().map(|(newest, ..)| newest.units).sum::<usize>(), missing);
+    let whole = Sum { units: outcome.units, solutions: 724 };
+    assert!(reports.iter().any(|(_, done, _)| *done == whole), "{reports:?}");
+    assert!(reports.iter().all(|(.., units)| *units == outcome.units), "{reports:?}");
 }
 
 /// Keeps what a count reports when it starts: the units that are done, the bytes that are cut off, what is left out.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::JournalError;
-use nqueens::{Cancel, Count, Engine, Error, Observer, UnitsDone};
+use nqueens::{Cancel, Count, Engine, Error, Observer, SoFar};
 
 use crate::common::{contents, journal_error, kernels, size};
 
@@ -20,7 +20,7 @@ struct StopAfter<'a> {
 }
 
 impl Observer for StopAfter<'_> {
-    fn units_done(&self, _: &UnitsDone) {
+    fn units_done(&self, _: &SoFar<'_>) {
         if self.reports.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.cancel.cancel();
         }
@@ -31,7 +31,7 @@ impl Observer for StopAfter<'_> {
 struct PanicAfter(AtomicUsize);
 
 impl Observer for PanicAfter {
-    fn units_done(&self, _: &UnitsDone) {
+    fn units_done(&self, _: &SoFar<'_>) {
         let before = self.0.fetch_sub(1, Ordering::SeqCst);
         assert_ne!(before, 1, "this panic is part of a test");
     }
@@ -129,7 +129,7 @@ fn settings_that_count_also_resume() {
 fn two_writers_are_kept_apart() {
     struct Second<'a>(&'a Path, AtomicUsize);
     impl Observer for Second<'_> {
-        fn units_done(&self, _: &UnitsDone) {
+        fn units_done(&self, _: &SoFar<'_>) {
             let second = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(self.0);
             match second.run() {
                 // Once the last unit is on the disk, the journal is only read.

@@ -16,8 +16,8 @@ use nqueens::record::{JournalFile, Record, Run};
 use super::grid;
 use super::state::{add_facts, percent, resume};
 use crate::cli::format::{duration, grouped, many, sum, time, utc};
+use crate::cli::quote::escaped;
 use crate::cli::report::Report;
-use crate::cli::stderr::escaped;
 
 /// Returns the page of some counts. `paths` are the journals and folders that the user named.
 pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {

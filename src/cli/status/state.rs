@@ -8,8 +8,8 @@ use nqueens::{Engine, Error, Shard, WhichCount};
 
 use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
+use crate::cli::quote::quoted;
 use crate::cli::report::Report;
-use crate::cli::stderr::quoted;
 
 /// Returns the processes that count now, with what they have done so far.
 fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
@@ -56,7 +56,18 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
             report.row("shards", format_args!("{0} of {0} complete", grouped(shards)));
         }
         Some((shards, missing)) => {
-            report.row("shards", format_args!("missing: {}", shards_text(&missing, shards)));
+            let running = running_indices(record, shards);
+            let is_running = |index: &usize| running.contains(index);
+            let (running, idle): (Vec<usize>, Vec<usize>) =
+                missing.into_iter().partition(is_running);
+            let mut parts = Vec::new();
+            if !running.is_empty() {
+                parts.push(format!("running: {}", shards_text(&running, shards)));
+            }
+            if !idle.is_empty() {
+                parts.push(format!("missing: {}", shards_text(&idle, shards)));
+            }
+            report.row("shards", parts.join("; "));
         }
         None => _ = report.row("shards", "unknown: the journals do not agree on their number"),
     }
@@ -83,8 +94,8 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
         .approximate("cpu_seconds_left", left.cpu_seconds)
         .approximate("seconds_left", left.seconds);
     if processes > 0 {
-        let end = left.seconds.map(|time| format!("in {}", expected(time)));
-        report.row("end", end.as_deref().unwrap_or("too early to say"));
+        let seconds = left.seconds.map(|time| format!("{} with these threads", expected(time)));
+        report.row("time left", seconds.as_deref().unwrap_or("too early to say"));
     }
 }
 
@@ -128,10 +139,9 @@ pub(super) fn resume(record: &Record, counts: &[Record]) -> Option<String> {
                 Some(format!("nqueens count {options} --shard {index}/{shards} --journal {folder}"))
             }
             _ => {
-                let indices = shell_sequence(&idle);
-                let command =
-                    format!("nqueens count {options} --shard $i/{shards} --journal {folder}");
-                Some(format!("for i in {indices}; do {command} || break; done"))
+                let numbers = shell_sequence(&idle);
+                let command = format!("nqueens count {options} --shard {{}}/{shards}");
+                Some(format!("{numbers} | xargs -I {{}} {command} --journal {folder}"))
             }
         };
     }
@@ -143,11 +153,18 @@ pub(super) fn resume(record: &Record, counts: &[Record]) -> Option<String> {
     Some(format!("nqueens count {options} --journal {place}"))
 }
 
-/// Returns numbers in increasing order as the words of a loop in a shell: `3 $(seq 7 9)`.
+/// Returns a command that prints numbers in increasing order, one a line: `seq 7 9`, or `sh -c 'echo 3; seq 7 9'`, for
+/// sh, bash and fish.
 fn shell_sequence(numbers: &[usize]) -> String {
-    let sequence = |range: &str| match range.split_once('-') {
-        Some((first, last)) => format!("$(seq {first} {last})"),
-        None => range.to_owned(),
-    };
-    ranges(numbers).split(',').map(sequence).collect::<Vec<_>>().join(" ")
+    let mut commands = Vec::new();
+    for range in ranges(numbers).split(',') {
+        commands.push(match range.split_once('-') {
+            Some((first, last)) => format!("seq {first} {last}"),
+            None => format!("echo {range}"),
+        });
+    }
+    match &commands[..] {
+        [command] => command.clone(),
+        _ => format!("sh -c '{}'", commands.join("; ")),
+    }
 }

@@ -153,8 +153,7 @@ pub(crate) fn commands_after(text: &str, messages: &str) -> Vec<String> {
 
 /// Runs a command that a message printed, as a user would who pastes it into a shell.
 pub(crate) fn run_in_shell(command: &str) -> Output {
-    let command = format!("nqueens() {{ '{NQUEENS}' \"$@\"; }}; {command}");
-    let output = run(Command::new("sh").args(["-c", &command]));
+    let output = shell(Path::new("."), command);
     assert!(output.status.success(), "{command}: {output:?}");
     output
 }

@@ -1,0 +1,187 @@
+//! Nobody reads what the program prints: a terminal that Ctrl-S has stopped, a connection that stalls, a full pipe.
+//! Counting goes on, and signals are obeyed. And somebody reads along: every line comes when it is known.
+
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::common::processes::{send, shim, wait_for_work};
+use crate::common::{
+    arg, count_into, finish, fresh_folder, json, nqueens, result, run, spawn, stderr, stdout,
+};
+
+/// A pipe that takes nothing more, because nobody reads from it.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = pipe().expect("a pipe");
+    let flags = fcntl_getfl(&writer).expect("flags");
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("flags");
+    for length in [4096, 1] {
+        while writer.write(&vec![b'x'; length]).is_ok() {}
+    }
+    assert_eq!(writer.write(b"x").expect_err("it is full").kind(), ErrorKind::WouldBlock);
+    fcntl_setfl(&writer, flags).expect("flags");
+    (reader, writer)
+}
+
+/// Commands that count for longer than any test waits, and show their progress.
+const LONG: [&[&str]; 5] = [
+    &["count", "26", "--progress", "always"],
+    &["table", "2-26", "--progress", "always"],
+    &["compare", "12-26", "--repeat", "1", "--progress", "always"],
+    &["estimate", "24", "--seconds", "600", "--progress", "always"],
+    &["unit", "30", "5000"],
+];
+
+/// The limit is far above the time for which an engine counts before it looks for signals. It only has to tell an end
+/// from a pipe that is waited for.
+#[test]
+fn counting_and_signals_do_not_depend_on_readers() {
+    for args in LONG {
+        for is_answer_read in [true, false] {
+            let (reader, writer) = full_pipe();
+            let mut command = nqueens(args);
+            command.stdout(Stdio::null()).stderr(writer.try_clone().expect("a handle"));
+            if !is_answer_read {
+                command.stdout(writer);
+            }
+            let mut child = spawn(&mut command);
+            drop(command);
+            // Longer than the time to the first lines of progress.
+            wait_for_work(&mut child, Duration::from_millis(2500));
+            send("TERM", &child);
+            let code = child.wait().expect("ended").code();
+            assert_eq!(code, Some(3), "{args:?}");
+            drop(reader);
+        }
+    }
+}
+
+/// An answer waits for its reader, however long, unless a signal comes.
+#[test]
+fn an_answer_waits_for_its_reader() {
+    for is_read in [true, false] {
+        let (mut reader, writer) = full_pipe();
+        let mut command = nqueens(&["count", "10", "--quiet"]);
+        let child = spawn(command.stdout(writer));
+        drop(command);
+        std::thread::sleep(Duration::from_millis(1500));
+        if is_read {
+            let mut answer = String::new();
+            reader.read_to_string(&mut answer).expect("text");
+            assert!(answer.ends_with("x724\n"), "{answer}");
+            assert_eq!(finish(child).status.code(), Some(0));
+        } else {
+            send("INT", &child);
+            let output = finish(child);
+            let message = "nqueens: stopped before standard output took the answer\n";
+            assert_eq!((output.status.code(), stderr(&output)), (Some(3), message));
+        }
+    }
+}
+
+/// Boards are counted while the rows of others wait.
+#[test]
+fn rows_wait_for_their_reader_in_order() {
+    let (mut reader, writer) = full_pipe();
+    let mut command = nqueens(&["table", "4-12", "--csv"]);
+    let child = spawn(command.stdout(writer));
+    drop(command);
+    std::thread::sleep(Duration::from_millis(500));
+    let mut rows = String::new();
+    reader.read_to_string(&mut rows).expect("text");
+    assert_eq!(finish(child).status.code(), Some(0));
+    let boards: Vec<&str> = rows.lines().filter_map(|row| row.split(',').next()).skip(1).collect();
+    assert_eq!(boards, ["4", "5", "6", "7", "8", "9", "10", "11", "12"], "{rows}");
+}
+
+/// Solutions of large boards are rare, so these two do not fill any buffer.
+#[test]
+fn whoever_reads_along_sees_every_solution_at_once() {
+    let mut child = spawn(&mut nqueens(&["list", "32"]));
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for _ in 0..2 {
+        let line = lines.next().expect("a line").expect("text");
+        assert_eq!(line.split(' ').count(), 32, "{line}");
+    }
+    assert_eq!(child.try_wait().expect("a status"), None, "more solutions are looked for");
+}
+
+/// Lines as long as these never end at the end of a buffer by chance.
+#[test]
+fn a_list_ends_with_a_whole_line() {
+    for args in [&["list", "23"][..], &["list", "23", "--json"]] {
+        for signal in ["INT", "TERM"] {
+            let (mut reader, writer) = pipe().expect("a pipe");
+            let mut command = nqueens(args);
+            let child = spawn(command.stdout(writer));
+            drop(command);
+            // The list waits for its reader now, in the middle of a block.
+            let mut list = vec![0; 100_000];
+            reader.read_exact(&mut list).expect("a long list");
+            std::thread::sleep(Duration::from_millis(300));
+            send(signal, &child);
+            let output = finish(child);
+            assert_eq!(output.status.code(), Some(3), "{args:?}: {output:?}");
+            reader.read_to_end(&mut list).expect("the rest");
+            let list = String::from_utf8(list).expect("text");
+            let (_, last) = list.trim_end().rsplit_once('\n').expect("lines");
+            assert!(list.ends_with('\n'), "{args:?}: cut within a line: {last}");
+            let numbers = last.split(|c: char| !c.is_ascii_digit()).filter(|text| !text.is_empty());
+            assert_eq!(numbers.count(), 23, "{args:?}: cut within a line: {last}");
+        }
+    }
+}
+
+/// The first signal ends the wait for a disk that does not answer, because nothing is left to count.
+#[test]
+fn a_signal_ends_the_wait_for_the_disk_and_the_total_is_printed() {
+    for is_json in [false, true] {
+        let path = fresh_folder("unread-slow-end").join("q.journal");
+        let mut command = nqueens(&["count", "12", "--journal", arg(&path)]);
+        command.arg(if is_json { "--json" } else { "--quiet" });
+        let mut child = spawn(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "600000"));
+        let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let waits = messages.next().expect("a line").expect("text");
+        assert!(waits.contains("14200 solutions; waiting for the disk; Ctrl-C quits"), "{waits}");
+        send("INT", &child);
+        let message = messages.next().expect("a line").expect("text");
+        let reason = "Q(12) = 14200 is counted, but its journal is not complete: ";
+        assert!(message.contains(reason), "{message}");
+        assert!(message.contains("the disk has not taken the last lines"), "{message}");
+        let output = finish(child);
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        if is_json {
+            assert_eq!(json(&output)["total"], "14200");
+        } else {
+            assert_eq!(stdout(&output), "14200\n");
+        }
+        // The operating system has all lines.
+        let again = run(&mut count_into("12", &path, &[]));
+        assert_eq!(result(&again), (Some(0), "14200\n", ""));
+    }
+}
+
+/// The object says how far the count came, and holds what the journal holds.
+#[test]
+fn a_stopped_count_prints_an_object() {
+    let folder = fresh_folder("unread-stopped");
+    let path = folder.join("q.journal");
+    let args = ["count", "24", "--json", "--journal", arg(&path)];
+    let mut child = spawn(&mut nqueens(&args));
+    wait_for_work(&mut child, Duration::from_millis(1500));
+    send("TERM", &child);
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(stderr(&output).contains("stopped after "), "{output:?}");
+    let object = json(&output);
+    let record = crate::common::contents(&path);
+    assert!(object["total"].is_null() && object["published"] == "unknown", "{object}");
+    assert_eq!(object["units_done"], record.sum().units);
+    assert_eq!(object["solutions"], record.sum().solutions.to_string());
+    assert_eq!(object["units"], record.plan().units());
+    assert_eq!(object["journal"]["file"], arg(&path));
+    fs::remove_dir_all(folder).expect("it is there");
+}
