@@ -102,14 +102,14 @@ has_loop_devices() {
   rm "$image"
   return "$works"
 }
-# Control groups of version 1 or 2 below our own one, with limits on memory and processes.
+# Control groups of version 1 or 2 below our own one, with limits on CPU time, memory and processes.
 has_cgroups() {
   local controller path group limits
-  for controller in memory pids; do
+  for controller in cpu memory pids; do
     path=$(sed -n "s/^[0-9]*:\([^:]*,\)\?$controller\(,[^:]*\)\?:/\/$controller/p; s/^0:://p" /proc/self/cgroup | head -n 1)
     group=/sys/fs/cgroup$path/nqueens-check-$$
     mkdir "$group" 2>/dev/null || return 1
-    limits=$(compgen -G "$group/$controller.*max*" || true)
+    limits=$(compgen -G "$group/$controller.*max*" || compgen -G "$group/cpu.cfs_quota_us" || true)
     rmdir "$group" && [ -n "$limits" ] || return 1
   done
   command -v script >/dev/null

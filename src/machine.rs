@@ -2,6 +2,7 @@
 
 pub(crate) mod memory;
 
+use std::num::NonZero;
 use std::thread::{self, Builder};
 use std::time::Duration;
 
@@ -67,19 +68,22 @@ impl Cpu {
     pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
-        let (brand, logical_cores) =
-            (system.cpus().first().map_or("", |cpu| cpu.brand().trim()), system.cpus().len());
+        let brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
         let brand = if brand.is_empty() { "unknown" } else { brand }.to_owned();
-        Self { brand, physical_cores: num_cpus::get_physical(), logical_cores }
+        // A system that reports less than this process may use, for example without /proc, is not to be believed.
+        let logical_cores = system.cpus().len().max(cores());
+        let physical_cores = System::physical_core_count().unwrap_or(logical_cores).max(1);
+        Self { brand, physical_cores, logical_cores }
     }
 }
 
 /// Returns the number of cores that this process may use, 1 to [`MAX_THREADS`].
 ///
-/// The number respects the CPU affinity of the process and the CPU quota of its control group, rounded up to whole
-/// cores.
+/// The number respects the CPU affinity of the process, and the CPU quotas of its control group and of all groups above
+/// it. A quota is rounded down to whole cores, but to one core at least. The number is 1 if the operating system does not
+/// report it.
 pub fn cores() -> usize {
-    num_cpus::get().min(MAX_THREADS)
+    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
 }
 
 /// Returns the CPU time that this thread has used since it started. It measures the cost of a count, whatever else

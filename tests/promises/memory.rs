@@ -1,4 +1,4 @@
-//! Counts with little memory or few processes: real control groups, real limits.
+//! Counts with little memory, few processes or few cores: real control groups, real limits.
 //!
 //! The tests of groups need root, and permission to make groups below the test's own one. Run them with
 //! `cargo test --test promises -- --ignored memory::`.
@@ -48,6 +48,7 @@ impl Group {
         Self::make(&self.folder, self.controller, name, limit)
     }
 
+    /// Without text for a limit, the group keeps what every new group has, no limit of its own.
     fn make(parent: &Path, controller: &'static str, name: &str, limit: &str) -> Self {
         // In version 2, controllers must be enabled one by one; version 1 has no such file.
         let _ = fs::write(parent.join("cgroup.subtree_control"), format!("+{controller}"));
@@ -55,10 +56,15 @@ impl Group {
         fs::create_dir(&group.folder).expect("root may make groups");
         let files = match controller {
             "memory" => ["memory.limit_in_bytes", "memory.max"],
+            // Both are microseconds of CPU time in each period of 100 000.
+            "cpu" => ["cpu.cfs_quota_us", "cpu.max"],
             _ => ["pids.max", "pids.max"],
         };
         let file = files.map(|file| group.folder.join(file)).into_iter().find(|file| file.exists());
-        fs::write(file.expect("the controller is enabled"), limit).expect("a limit");
+        let file = file.expect("the controller is enabled");
+        if !limit.is_empty() {
+            fs::write(file, limit).expect("a limit");
+        }
         group
     }
 
@@ -133,6 +139,24 @@ mod needs_cgroups {
             let cpu = group.run("cpu");
             let cpu = stdout(&cpu);
             assert!(cpu.contains("available of 1.71 GiB") && cpu.contains("tight"), "{cpu}");
+        }
+    }
+
+    /// As in a container without a quota of its own, in a pod or a job that has one.
+    #[test]
+    #[ignore = "needs root and cgroups"]
+    fn a_cpu_quota_of_a_parent_group_holds_and_is_rounded_down() {
+        let threads = |group: &Group| {
+            let output = group.run("cpu --quiet");
+            stdout(&output).trim().parse::<usize>().expect("a number")
+        };
+        let without_quota = threads(&Group::new("cpu", "no-quota", ""));
+        for (microseconds, cores) in [("50000", 1), ("100000", 1), ("150000", 1), ("250000", 2)] {
+            let parent = Group::new("cpu", &format!("quota-{microseconds}"), microseconds);
+            let expected = without_quota.min(cores);
+            assert_eq!(threads(&parent), expected, "in a group with {microseconds}");
+            let child = parent.below("child", "");
+            assert_eq!(threads(&child), expected, "below a group with {microseconds}");
         }
     }
 
