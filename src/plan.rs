@@ -162,7 +162,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`] if it has not.
+    /// [`Error::LacksMemory`] if it has not, [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
     pub(crate) fn check_list_memory(
         size: BoardSize,
         engine: Engine,
@@ -176,7 +176,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`] if it has not.
+    /// [`Error::LacksMemory`] if it has not, [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
     pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let (size, engine) = (self.size, self.engine);
         let reserve = engine.worker_reserve(size);
@@ -218,7 +218,7 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
     if bytes < MIN_CHECKED {
         return Ok(());
     }
-    let least = Memory::limits().into_iter().min_by_key(Memory::usable);
+    let least = Memory::limits()?.into_iter().min_by_key(Memory::usable);
     match least {
         Some(limit) if limit.usable() < bytes => Err(Error::LacksMemory {
             what: what.to_owned(),
@@ -244,7 +244,7 @@ fn check_memory_of_threads(
     reserve: u64,
     threads: usize,
 ) -> Result<(), Error> {
-    let limits = Memory::limits().into_iter().filter_map(|mut limit| {
+    let limits = Memory::limits()?.into_iter().filter_map(|mut limit| {
         let mut per_thread = bytes;
         if limit.counts_reserved {
             per_thread += reserve + STACK;

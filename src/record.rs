@@ -336,7 +336,9 @@ fn first_plan(paths: &[PathBuf]) -> Result<Option<(&Path, Plan)>, Error> {
         });
         match plan {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
-            Err(error @ Error::LacksMemory { .. }) => return Err(error),
+            Err(error @ (Error::LacksMemory { .. } | Error::InvalidValue { .. })) => {
+                return Err(error);
+            }
             Err(error) if failure.is_ok() => failure = Err(error),
             _ => {}
         }

@@ -22,8 +22,10 @@ pub(crate) struct CpuArgs {
 
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (cpu, memory) = (Cpu::detect(), Memory::detect());
-        let (physical, threads) = (cpu.physical_cores, default_threads()?);
+        let cpu = Cpu::detect();
+        let memory = Memory::detect()?;
+        let physical = cpu.physical_cores;
+        let threads = default_threads()?;
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();

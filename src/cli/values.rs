@@ -86,10 +86,12 @@ const THREADS: &str = "NQUEENS_THREADS";
 
 /// Returns the number of threads without `--threads`: `NQUEENS_THREADS`, else the cores that this process may use.
 pub(crate) fn default_threads() -> Result<usize, Failure> {
-    let text = env::var(THREADS).unwrap_or_default();
-    if text.is_empty() {
+    let value = env::var_os(THREADS).unwrap_or_default();
+    if value.is_empty() {
         return Ok(cores());
     }
+    // Bytes that are no text become a character that no number contains, so they are refused and not ignored.
+    let text = value.to_string_lossy();
     let bad = |error| Exit::Usage.because(format!("{THREADS}: '{text}': {error}"));
     number_of_threads(&text).map_err(bad)
 }

@@ -22,16 +22,23 @@
 //! that tests can build one.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use parse_size::Config;
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use crate::error::Error;
 
 /// The environment variable with which users state the available memory where the system reports too little. With
 /// ZFS, for example, Linux does not count the cache as available, although it can be freed.
 const VARIABLE: &str = "NQUEENS_MEMORY";
+/// The smallest amount of memory that the variable can state. A smaller number lacks its unit: nobody who writes 64 means
+/// 64 bytes.
+const MIN_STATED_BYTES: u64 = 1 << 20;
 
 /// The memory that this process can use, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,12 +57,18 @@ pub struct Memory {
 impl Memory {
     /// Returns the limit that leaves the least memory. No limit leaves more than the machine has.
     ///
-    /// The environment variable `NQUEENS_MEMORY` (bytes, or with the suffix K, M, G or T for powers of 1024) replaces
-    /// what the machine has available. Text that is no number counts as 0. If the system does not report its memory,
-    /// no limit of the machine applies. If nothing else is a limit either, all numbers are 0.
-    pub fn detect() -> Self {
-        let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
-        least.unwrap_or_else(|| Self::limited(0, 0, "nothing"))
+    /// The environment variable `NQUEENS_MEMORY` replaces what the machine has available. It is a number of bytes, or
+    /// a size such as `64G`, `64GB`, `64 GiB` or `1.5T`. All units are powers of 1024. An empty variable is ignored.
+    ///
+    /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
+    /// all numbers are 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` is no such size, or less than 1 MiB.
+    pub fn detect() -> Result<Self, Error> {
+        let least = Self::limits()?.into_iter().min_by_key(|limit| limit.available);
+        Ok(least.unwrap_or_else(|| Self::limited(0, 0, "nothing")))
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
@@ -72,23 +85,29 @@ impl Memory {
     }
 
     /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
-    pub(crate) fn limits() -> Vec<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
+    pub(crate) fn limits() -> Result<Vec<Self>, Error> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory");
-        if let Some(given) = env::var(VARIABLE).ok().filter(|text| !text.is_empty()) {
-            machine =
-                Self { available: parse_bytes(&given), limit: VARIABLE.to_owned(), ..machine };
+        let stated = env::var_os(VARIABLE).filter(|text| !text.is_empty());
+        if let Some(stated) = stated {
+            machine.available = parse_bytes(&stated)?;
+            machine.limit = VARIABLE.to_owned();
         }
-        let machine = Some(machine).filter(|machine| machine.total > 0);
-        let groups = group_limits(Path::new("/"));
-        let process = [
-            process_limit(Resource::As, "VmSize:", "ulimit -v"),
-            process_limit(Resource::Data, "VmData:", "ulimit -d"),
-        ];
-        machine.into_iter().chain(groups).chain(process.into_iter().flatten()).collect()
+        let mut limits = Vec::new();
+        if machine.total > 0 {
+            limits.push(machine);
+        }
+        limits.extend(group_limits(Path::new("/")));
+        limits.extend(process_limit(Resource::As, "VmSize:", "ulimit -v"));
+        limits.extend(process_limit(Resource::Data, "VmData:", "ulimit -d"));
+        Ok(limits)
     }
 
     /// Makes a limit of `total` bytes, of which `used` are in use.
@@ -98,13 +117,19 @@ impl Memory {
     }
 }
 
-/// Reads a number of bytes, `68719476736` or `64G`. Returns 0 for any other text: then no count fits, and the error
-/// names the variable.
-fn parse_bytes(text: &str) -> u64 {
-    let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
-    let found = units.into_iter().find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)));
-    let (number, bits) = found.unwrap_or((text, 0));
-    number.parse().ok().and_then(|number: u64| number.checked_mul(1 << bits)).unwrap_or(0)
+/// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold and reported so,
+/// and because the job managers that set such variables read them so.
+fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
+    let text = stated.to_string_lossy();
+    // Bytes that are no text have become a character that no size contains, so they are refused, too.
+    let size = Config::new().with_binary().parse_size(text.trim());
+    match size {
+        Ok(bytes) if bytes >= MIN_STATED_BYTES => Ok(bytes),
+        _ => {
+            let advice = "set it to a size such as 64G or 1.5T, or unset it";
+            Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
+        }
+    }
 }
 
 /// Returns a limit of this process alone, if it is set.

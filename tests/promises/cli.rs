@@ -1,7 +1,9 @@
 //! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
 
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -232,6 +234,12 @@ fn a_bad_variable_is_named() {
         let output = run(nqueens(&["count", "8"]).env("NQUEENS_THREADS", value));
         let choose = format!("choose 1 to {most}");
         refused(&output, 2, &[&format!("NQUEENS_THREADS: '{value}'"), &choose]);
+    }
+    // It would be ignored if only text were looked for.
+    let no_text = OsStr::from_bytes(b"2\xff");
+    for command in [["count", "8"], ["table", "8"], ["compare", "8"], ["cpu", "--quiet"]] {
+        let output = run(nqueens(&command).env("NQUEENS_THREADS", no_text));
+        refused(&output, 2, &["NQUEENS_THREADS: '2\u{fffd}': choose 1 to"]);
     }
 }
 

@@ -3,7 +3,9 @@
 //! The tests of groups need root, and permission to make groups below the test's own one. Run them with
 //! `cargo test --test promises -- --ignored memory::`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,7 +16,7 @@ use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, finish, fresh, nqueens, refused, seal,
+    NQUEENS, arg, as_folder, contents, count_into, finish, fresh, nqueens, refused, run, seal,
     seal_first, size, spawn, stderr, stdout,
 };
 
@@ -203,8 +205,6 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
     };
     let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
-    // What is not understood is named.
-    refused(&verify("much", "1"), 4, &["NQUEENS_MEMORY leaves only 0 MiB"]);
 }
 
 /// With ZFS, Linux reports too little. Limits of groups and processes still hold.
@@ -217,8 +217,54 @@ fn a_user_may_say_how_much_memory_is_available() {
         with("100M", &["compare", "26", "--engines", "colours", "--seconds-limit", "1e6"]);
     assert_eq!(compare.status.code(), Some(1), "{compare:?}");
     assert!(!stderr(&compare).contains("--seconds-limit"), "{compare:?}");
-    let cpu = with("1T", &["cpu"]);
-    assert!(stdout(&cpu).contains("1.00 TiB available of"), "{cpu:?}");
+    for (memory, available) in [("1T", "1.00 TiB"), ("1024gb", "1.00 TiB"), ("1.5 TiB", "1.50 TiB")]
+    {
+        let cpu = with(memory, &["cpu"]);
+        let available = format!("{available} available of");
+        assert!(stdout(&cpu).contains(&available), "{memory}: {cpu:?}");
+    }
+    // An empty variable counts as unset.
+    answers(&with("", &["count", "14", "--quiet"]), "365596\n");
+}
+
+/// It is wrong usage, because a scheduler repeats what ends with exit code 4, and waiting does not mend a variable.
+#[test]
+fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
+    let small = fresh("memory-unread.journal");
+    answers(&finish(spawn(&mut count_into("12", &small, &["--threads", "1"]))), "14200\n");
+    // The record of its units alone takes more than the smallest amount that is checked.
+    let large = fresh("memory-unread-28.journal");
+    let first = seal_first(&format!(
+        "nqueens-journal 2 version=0.1.0 {}",
+        Plan::new(size(28), Engine::Colours, None)
+    ));
+    fs::write(&large, first).expect("room");
+    let new = fresh("memory-unread-new.journal");
+    let commands: [&[&str]; 10] = [
+        &["count", "8"],
+        &["count", "14", "--shard", "0/2", "--journal", arg(&new)],
+        &["table", "8-9"],
+        &["estimate", "16"],
+        &["compare", "8", "--engines", "all"],
+        &["unit", "8", "0"],
+        &["cpu"],
+        &["verify", arg(&small)],
+        &["merge", arg(&large)],
+        &["status", arg(&large)],
+    ];
+    let not_text = OsStr::from_bytes(b"64\xffG");
+    for command in commands {
+        for value in ["much", "0", "64"].map(OsStr::new).into_iter().chain([not_text]) {
+            let output = run(nqueens(command).env("NQUEENS_MEMORY", value));
+            // A table has printed its heading.
+            let message = stderr(&output);
+            assert_eq!((output.status.code(), message.lines().count()), (Some(2), 1), "{output:?}");
+            let reason =
+                format!("'{}' is not an amount of memory for NQUEENS_MEMORY", value.display());
+            assert!(message.contains(&reason), "{command:?}: {message}");
+        }
+    }
+    assert!(!new.exists(), "nothing was counted");
 }
 
 mod needs_root {
