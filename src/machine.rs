@@ -1,5 +1,6 @@
-//! This machine: its CPU, its memory and the limits on it, and its threads.
+//! This machine: its CPU, its memory and the limits on it, its threads and its date.
 
+pub(crate) mod date;
 pub(crate) mod memory;
 
 use std::num::NonZero;

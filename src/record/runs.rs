@@ -3,8 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::Record;
 use super::reader::JournalFile;
 use crate::board::known::known;
@@ -13,6 +11,7 @@ use crate::engine::Kernel;
 use crate::error::Error;
 use crate::forecast::{Approximate, Clusters, Rest, seconds_of};
 use crate::machine::Cpu;
+use crate::machine::date::today;
 use crate::shard::Shard;
 use crate::version::version;
 
@@ -45,7 +44,7 @@ pub struct Run {
 impl Run {
     /// Makes the run of this process, which begins now.
     pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
-        let date = Timestamp::now().strftime("%F").to_string();
+        let date = today();
         let (version, kernel) = (version(), kernel.name().to_owned());
         let machine = Cpu::detect().brand.replace(char::is_control, " ");
         Self { version, date, kernel, threads, shard, machine, ..Self::default() }
