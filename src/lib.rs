@@ -52,7 +52,15 @@
 //! # Features
 //!
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
-//! fastrand, git-version, jiff, num_cpus, rayon, rustix, sysinfo and thiserror.
+//! fastrand, parse-size, rayon, rustix, sysinfo and thiserror.
+//!
+//! The package is called `nqueens-count`, because another crate on crates.io has the name `nqueens`. Until the first
+//! release, the package comes from a clone:
+//!
+//! ```toml
+//! [dependencies]
+//! nqueens = { package = "nqueens-count", path = "../nqueens", default-features = false }
+//! ```
 //!
 //! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.
 

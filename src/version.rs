@@ -1,27 +1,10 @@
 //! The version and the commit of this build.
 
-use git_version::git_version;
-
-/// The commit and the path of `Cargo.toml` in the repository, as git finds them: `COMMIT:Cargo.toml`. If the crate is
-/// not at the root of the repository, folders come before the file name. Then the repository belongs to something
-/// else, and so does its commit.
-const FOUND: &str = git_version!(
-    args = ["--always", "--exclude=*", "--abbrev=40", "HEAD:./Cargo.toml"],
-    fallback = ""
-);
-
-/// The commit from which this crate was compiled, with `-modified` if files had changed since.
+/// The commit from which this crate was compiled, with `-modified` if its sources had changed since. `build.rs` finds it.
 ///
 /// If `NQUEENS_COMMIT` is set during the compilation, it names the commit. Otherwise the commit is `unknown` outside
 /// a repository of this crate.
-pub const COMMIT: &str = match option_env!("NQUEENS_COMMIT") {
-    Some(commit) => commit,
-    None if FOUND.len() == 40 + ":Cargo.toml".len() => git_version!(
-        args = ["--always", "--dirty=-modified", "--abbrev=7", "--exclude=*"],
-        fallback = "unknown"
-    ),
-    None => "unknown",
-};
+pub const COMMIT: &str = env!("NQUEENS_COMMIT");
 
 /// Returns the version with the commit, as journals name it: `0.1.0+86eb928`.
 pub(crate) fn version() -> String {

@@ -1,0 +1,70 @@
+//! Finds the commit from which the crate is compiled, for `src/version.rs`.
+//!
+//! Nothing here may fail, because the crate is also compiled where there is no git, and no repository of its own: from a
+//! package of the registry, or as a folder of something else.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+/// What the library and the program are made of.
+const SOURCES: [&str; 4] = ["src", "Cargo.toml", "Cargo.lock", "build.rs"];
+
+fn main() {
+    for source in SOURCES {
+        rerun_if_changed(source);
+    }
+    println!("cargo::rerun-if-env-changed=NQUEENS_COMMIT");
+    let given = env::var_os("NQUEENS_COMMIT").unwrap_or_default();
+    let commit = if given.is_empty() {
+        commit_of_own_repository().unwrap_or_else(|| "unknown".to_owned())
+    } else {
+        given.to_string_lossy().into_owned()
+    };
+    // A space would end the word in the lines of journals that names the version.
+    assert!(
+        commit.chars().all(|c| c.is_ascii_graphic()),
+        "NQUEENS_COMMIT is '{commit}': use letters, digits and signs, without spaces"
+    );
+    println!("cargo::rustc-env=NQUEENS_COMMIT={commit}");
+}
+
+/// Returns the commit, with `-modified` if sources have changed since. Returns `None` if git does not find it, or if
+/// `Cargo.toml` is not at the root of its repository: then the repository, and its commit, belong to something else.
+fn commit_of_own_repository() -> Option<String> {
+    let folders_above = git(&["rev-parse", "--show-prefix"])?;
+    if !folders_above.is_empty() {
+        return None;
+    }
+    // A commit changes the branch, or the index if the branch is packed. A checkout changes HEAD.
+    let branch = git(&["rev-parse", "--symbolic-full-name", "HEAD"])?;
+    for name in ["HEAD", "index", &branch] {
+        rerun_if_changed(&git(&["rev-parse", "--git-path", name])?);
+    }
+    git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
+    let commit = git(&["rev-parse", "--short=7", "HEAD"])?;
+    let mut status = vec!["status", "--porcelain", "--untracked-files=no", "--"];
+    status.extend(SOURCES);
+    let changes = git(&status)?;
+    let suffix = if changes.is_empty() { "" } else { "-modified" };
+    Some(commit + suffix)
+}
+
+/// Returns what a git command prints, or `None` if it fails.
+fn git(args: &[&str]) -> Option<String> {
+    let mut git = Command::new("git");
+    // A hook of another repository sets these variables, and git would look there.
+    git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+    // A status that refreshed the index would cause the next build.
+    git.arg("--no-optional-locks").args(args);
+    let output = git.output().ok()?;
+    let is_found = output.status.success();
+    is_found.then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Makes cargo run this again if a file or folder changes. Cargo would run it each time for a path that does not exist.
+fn rerun_if_changed(path: &str) {
+    if Path::new(path).exists() {
+        println!("cargo::rerun-if-changed={path}");
+    }
+}

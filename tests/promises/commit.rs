@@ -1,0 +1,131 @@
+//! The commit that a build names: a small package with the build script of this one, in repositories of git.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{fresh_folder, run, stderr, stdout};
+
+/// A package that prints the commit from which it was compiled.
+struct Package {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Package {
+    fn new(folder: &Path) -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let package = Self { folder: folder.to_owned(), target: folder.with_extension("target") };
+        package.write("src/main.rs", "fn main() { println!(\"{}\", env!(\"NQUEENS_COMMIT\")); }\n");
+        // It is no part of a workspace in a folder above.
+        package.write(
+            "Cargo.toml",
+            "[package]\nname = \"commit\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
+        );
+        package.write("README.md", "Of no importance\n");
+        fs::copy(root.join("build.rs"), folder.join("build.rs")).expect("a copy");
+        package
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    fn cargo(&self, args: &[&str]) -> Command {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(args).current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target);
+        // What the tests were compiled with is of no use here.
+        for name in ["NQUEENS_COMMIT", "CARGO_BUILD_TARGET", "RUSTFLAGS", "RUSTC_WRAPPER"] {
+            cargo.env_remove(name);
+        }
+        cargo
+    }
+
+    /// Builds the package if cargo finds that it has to, and returns the commit that the program prints.
+    fn commit(&self) -> String {
+        printed(&mut self.cargo(&["run", "--quiet", "--offline"]))
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        git(&self.folder, args)
+    }
+
+    /// Commits all changes of tracked files, and returns the beginning of the name of the commit.
+    fn commit_changes(&self) -> String {
+        self.git(&["commit", "--quiet", "--all", "--allow-empty", "--message", "a change"]);
+        self.git(&["rev-parse", "--short=7", "HEAD"])
+    }
+}
+
+fn git(folder: &Path, args: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.current_dir(folder).args(["-c", "user.name=Tester", "-c", "user.email=tester@localhost"]);
+    git.args(["-c", "commit.gpgSign=false"]).args(args);
+    printed(&mut git)
+}
+
+fn printed(command: &mut Command) -> String {
+    let output = run(command);
+    assert!(output.status.success(), "{command:?}: {}", stderr(&output));
+    stdout(&output).trim().to_owned()
+}
+
+#[test]
+fn a_build_names_the_commit_of_its_sources() {
+    let folder = fresh_folder("commit-own");
+    let package = Package::new(&folder);
+    // A repository that does not hold the package, for example of somebody who unpacked it there.
+    package.git(&["init", "--quiet"]);
+    package.git(&["add", "README.md"]);
+    package.commit_changes();
+    assert_eq!(package.commit(), "unknown");
+
+    package.git(&["add", "--all"]);
+    let first = package.commit_changes();
+    assert_eq!(package.commit(), first);
+
+    package.write("README.md", "Of no importance to the program\n");
+    package.write("src/main.rs", "fn main() { print!(\"{}\", env!(\"NQUEENS_COMMIT\")); }\n");
+    assert_eq!(package.commit(), format!("{first}-modified"));
+
+    let second = package.commit_changes();
+    assert_ne!(second, first);
+    assert_eq!(package.commit(), second);
+
+    // The file of the branch goes, and comes back with the next commit.
+    package.git(&["pack-refs", "--all"]);
+    assert_eq!(package.commit(), second);
+    let third = package.commit_changes();
+    assert_eq!(package.commit(), third);
+
+    package.git(&["checkout", "--quiet", &first]);
+    assert_eq!(package.commit(), first);
+
+    let given = printed(package.cargo(&["run", "--quiet"]).env("NQUEENS_COMMIT", "v1.0-12"));
+    assert_eq!(given, "v1.0-12");
+    // As a line of a journal would not be read again.
+    let spaced = run(package.cargo(&["run", "--quiet"]).env("NQUEENS_COMMIT", "a b"));
+    assert!(stderr(&spaced).contains("NQUEENS_COMMIT is 'a b'"), "{spaced:?}");
+}
+
+#[test]
+fn a_folder_of_another_repository_and_a_place_without_git_have_no_commit() {
+    let other = fresh_folder("commit-other");
+    let package = Package::new(&other.join("vendor/commit"));
+    git(&other, &["init", "--quiet"]);
+    git(&other, &["add", "--all"]);
+    git(&other, &["commit", "--quiet", "--message", "all"]);
+    assert_eq!(package.commit(), "unknown");
+
+    // The script alone, because cargo needs a linker from the path.
+    let builds = fs::read_dir(package.target.join("debug/build")).expect("builds");
+    let scripts = builds.map(|build| build.expect("a folder").path().join("build-script-build"));
+    let script = scripts.into_iter().find(|script| script.exists()).expect("a build script");
+    let mut without_git = Command::new(script);
+    without_git.current_dir(env!("CARGO_MANIFEST_DIR")).env("PATH", OsStr::new(""));
+    let lines = printed(without_git.env_remove("NQUEENS_COMMIT"));
+    assert!(lines.lines().any(|line| line == "cargo::rustc-env=NQUEENS_COMMIT=unknown"), "{lines}");
+}
