@@ -22,6 +22,7 @@ mod generated;
 mod harmed;
 mod journal;
 mod journal_fuzz;
+mod kill;
 mod list;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -14,6 +14,10 @@
  *   SHIM_FADVISE=dies   the process is killed if it asks the system to drop what it holds of a file; it exits
  *                       with 77 if the system has no seccomp
  *   SHIM_INODES=changing  each look at a file shows another inode number
+ *   SHIM_CALLS=file     each sync and read of a journal, each sync of a folder, and each request to drop what the
+ *                       system holds of a journal, which is not carried out, is appended to this file as a line with
+ *                       the path; the process exits with 77 if requests to drop cannot be caught
+ *   SHIM_TICK_MS=n      the monotonic clock goes on by n milliseconds at each look at it, and not in between
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,15 +25,19 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { MOST_FILES = 1024 };
@@ -55,6 +63,26 @@ static int fails(const char *call) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+/* Appends text to the file that a variable names, in one write, so that threads do not mix their lines. */
+static void append(const char *variable, const char *text) {
+  const char *log = getenv(variable);
+  if (!log) return;
+  int fd = NEXT(open64)(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (fd < 0 || NEXT(write)(fd, text, strlen(text)) < 0) abort();
+  close(fd);
+}
+
+static void log_call(const char *call, int fd) {
+  if (!getenv("SHIM_CALLS")) return;
+  char link[64], path[4096], line[sizeof path + 64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) abort();
+  path[length] = 0;
+  snprintf(line, sizeof line, "%s %s\n", call, path);
+  append("SHIM_CALLS", line);
+}
+
 int open64(const char *path, int flags, ...) {
   mode_t mode = 0;
   if (flags & O_CREAT) {
@@ -74,6 +102,7 @@ int open64(const char *path, int flags, ...) {
 
 ssize_t read(int fd, void *bytes, size_t length) {
   if (is_affected(fd) && fails("read")) return -1;
+  if (is_affected(fd)) log_call("read", fd);
   return NEXT(read)(fd, bytes, length);
 }
 
@@ -96,25 +125,21 @@ int flock(int fd, int operation) {
   return next(fd, operation);
 }
 
-static void note(const char *what) {
-  const char *log = getenv("SHIM_SYNC_LOG");
-  if (!log) return;
-  int fd = NEXT(open64)(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (fd < 0 || NEXT(write)(fd, what, strlen(what)) < 0) abort();
-  close(fd);
-}
-
 static void be_slow(void) {
-  note("begun ");
+  append("SHIM_SYNC_LOG", "begun ");
   usleep((useconds_t)number("SHIM_SYNC_MS", 0) * 1000);
-  note("ended ");
+  append("SHIM_SYNC_LOG", "ended ");
 }
 
 int fsync(int fd) {
   struct stat file;
-  if (fstat(fd, &file) == 0 && S_ISDIR(file.st_mode) && fails("folder")) return -1;
+  if (fstat(fd, &file) == 0 && S_ISDIR(file.st_mode)) {
+    if (fails("folder")) return -1;
+    log_call("folder", fd);
+  }
   if (is_affected(fd)) {
     if (fails("sync")) return -1;
+    log_call("sync", fd);
     be_slow();
   }
   return NEXT(fsync)(fd);
@@ -123,6 +148,7 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   if (is_affected(fd)) {
     if (fails("sync")) return -1;
+    log_call("sync", fd);
     be_slow();
   }
   return NEXT(fdatasync)(fd);
@@ -151,19 +177,52 @@ int fstat64(int fd, struct stat64 *file) {
   return failed;
 }
 
-static void filter_calls(struct sock_filter *filter, unsigned short length) {
-  struct sock_fprog program = {length, filter};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-    _exit(77);
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  static int (*next)(clockid_t, struct timespec *);
+  static atomic_llong clock_ms;
+  if (!next) next = NEXT(clock_gettime);
+  int failed = next(clock, now);
+  long tick = number("SHIM_TICK_MS", 0);
+  if (failed || !tick || clock != CLOCK_MONOTONIC) return failed;
+  /* It begins with the real time. Waits end by the real clock, so they would end at once if that were ahead. */
+  long long none = 0, begin = now->tv_sec * 1000LL + 1;
+  atomic_compare_exchange_strong(&clock_ms, &none, begin);
+  long long ms = atomic_fetch_add(&clock_ms, tick) + tick;
+  now->tv_sec = ms / 1000;
+  now->tv_nsec = ms % 1000 * 1000000;
+  return 0;
 }
 
-__attribute__((constructor)) static void limit_fadvise(void) {
-  if (!getenv("SHIM_FADVISE")) return;
+/* Notes a request to drop what the system holds of a file, and answers that it was carried out. */
+static void note_drop(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info;
+  mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
+#if defined(__x86_64__)
+  int fd = (int)registers->gregs[REG_RDI];
+  registers->gregs[REG_RAX] = 0;
+#elif defined(__aarch64__)
+  int fd = (int)registers->regs[0];
+  registers->regs[0] = 0;
+#else
+  int fd = -1;
+  _exit(77);
+#endif
+  if (is_affected(fd)) log_call("drop", fd);
+}
+
+/* Programs may make this call without the C library, so only the system can catch it. */
+__attribute__((constructor)) static void catch_fadvise(void) {
+  int dies = getenv("SHIM_FADVISE") != NULL;
+  if (!dies && !getenv("SHIM_CALLS")) return;
+  struct sigaction action = {.sa_sigaction = note_drop, .sa_flags = SA_SIGINFO};
+  if (!dies && sigaction(SIGSYS, &action, NULL)) _exit(77);
   struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fadvise64, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    BPF_STMT(BPF_RET | BPF_K, dies ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_TRAP),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  filter_calls(filter, sizeof filter / sizeof *filter);
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    _exit(77);
 }

@@ -1,0 +1,81 @@
+//! What a kill loses: the units in progress, and of the finished work of each thread no more than 1 % of the run so far,
+//! but at least 0.1 s and at most 10 s. A line that has been written survives its process, so these tests compare what
+//! is finished with the lines in the file.
+
+use std::slice;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use nqueens::record::Record;
+use nqueens::{Cancel, Count, Engine, Kernel, UnitsDone};
+
+use crate::common::{fresh, size};
+
+/// The finished work that a kill may lose after a run of this length.
+fn allowed_loss(age: Duration) -> Duration {
+    (age / 100).clamp(Duration::from_millis(100), Duration::from_secs(10))
+}
+
+/// A count that takes seconds for each range of units that a thread takes at once, and milliseconds for a unit, so the
+/// lines in the middle of a range matter. CPU time is compared, which is never more than the wall time, so a busy
+/// machine cannot fail the test.
+#[test]
+fn a_kill_loses_little_of_the_finished_work() {
+    let path = fresh("kill-little.journal");
+    let cancel = Cancel::new();
+    let state = Mutex::new((Vec::<UnitsDone>::new(), 0));
+    let observer = |done: &UnitsDone| {
+        let (unrecorded, reports) = &mut *state.lock().expect("no panic");
+        let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a plan");
+        unrecorded.retain(|report| record.count(report.units.start).is_none());
+        // The report that comes just now is not among them, because its units may still be written.
+        let lost: Duration = unrecorded.iter().map(|report| report.cpu_time).sum();
+        assert!(
+            lost <= allowed_loss(done.elapsed) + Duration::from_millis(20),
+            "a kill after {:?} would lose {lost:?} in {} reports",
+            done.elapsed,
+            unrecorded.len()
+        );
+        unrecorded.push(done.clone());
+        *reports += 1;
+        if *reports == 20 {
+            cancel.cancel();
+        }
+    };
+    let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::Portable).threads(1);
+    let stopped = count.journal(&path).cancel(&cancel).observer(&observer).run();
+    assert!(stopped.is_err_and(|error| error.is_cancelled()), "the count takes minutes");
+}
+
+/// A run of hours by the clock that the program sees, which goes on at each look at it and only then. So the time
+/// between two lines does not depend on the machine: a unit takes about a third of a second, and a range of units
+/// takes up to 20 s.
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_are_written_as_often_as_the_age_of_the_run_asks() {
+    use std::fs;
+
+    use crate::common::processes::shim;
+    use crate::common::{count_into, result, run};
+
+    let path = fresh("kill-age.journal");
+    let args = ["--engine", "subtrees", "--split-rows", "4", "--kernel", "portable", "-t", "1"];
+    let mut count = count_into("16", &path, &args);
+    count.env("LD_PRELOAD", shim()).env("SHIM_TICK_MS", "60");
+    assert_eq!(result(&run(&mut count)), (Some(0), "14772512\n", ""));
+
+    let text = fs::read_to_string(&path).expect("text");
+    let (mut before, mut longest) = (Duration::ZERO, Duration::ZERO);
+    for line in text.lines().filter(|line| line.starts_with("done ")) {
+        let field = line.split(' ').find_map(|field| field.strip_prefix("elapsed-ms="));
+        let age = Duration::from_millis(field.expect("a time").parse().expect("a number"));
+        // The units in progress come on top: those of one report, and some looks at the clock.
+        let in_progress = Duration::from_millis(1500);
+        let since = age - before;
+        assert!(since <= allowed_loss(age) + in_progress, "{since:?} before {line}");
+        (before, longest) = (age, longest.max(since));
+    }
+    // Otherwise the clock did not go on as described, and the test shows nothing.
+    assert!(before > Duration::from_secs(3600), "the run took {before:?}");
+    assert!(longest > Duration::from_secs(8), "{longest:?} is the longest time between two lines");
+}
