@@ -11,6 +11,8 @@ mod counts;
 mod damage;
 #[cfg(target_os = "linux")]
 mod device;
+#[cfg(target_os = "linux")]
+mod disk;
 mod estimate;
 mod examples;
 #[cfg(target_os = "linux")]

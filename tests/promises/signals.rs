@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 use crate::common::processes::{
     send, shim, signal_bit, status_mask, unignore_signals, wait_for_work, wait_until,
 };
-use crate::common::{NQUEENS, Running, finish, fresh, nqueens, size, spawn};
+use crate::common::{NQUEENS, Running, finish, fresh, kernels, nqueens, size, spawn};
 
 fn start(args: &[&str]) -> Running {
     spawn(nqueens(args).stdout(Stdio::null()))
@@ -162,6 +162,61 @@ fn a_signal_stops_a_count_within_a_unit() {
             );
             stops(child, messages, signal, args);
         }
+    }
+}
+
+/// Stops a count on one thread while it counts, a tenth of a second after it has begun its journal, and checks that it
+/// then uses no more CPU time than a third of a second: that much wall time is promised where nothing else runs.
+#[cfg(target_os = "linux")]
+fn stops_at_once(args: &[&str]) {
+    use std::fs;
+
+    use crate::common::processes::cpu_time_to_end;
+    use crate::common::{count_into, stderr};
+
+    let limit = Duration::from_millis(300);
+    let path = fresh(&format!("signals-{}.journal", args.join("-")));
+    let (n, options) = args.split_first().expect("a board");
+    let mut child = spawn(count_into(n, &path, options).args(["--threads", "1"]));
+    wait_until("a journal", &mut child, || {
+        fs::read_to_string(&path).is_ok_and(|text| text.contains("\nrun "))
+    });
+    wait_for_work(&mut child, Duration::from_millis(100));
+    let used = cpu_time_to_end("TERM", &mut child, limit);
+    assert!(used <= limit, "{args:?}: {used:?} of CPU time after the signal");
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(3), "{args:?}: {}", stderr(&output));
+    let _ = fs::remove_file(path);
+}
+
+/// Their units take hours, one for each column of the first queen.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_textbook_engine_stops_in_the_middle_of_a_unit() {
+    use nqueens::Engine;
+
+    let others = [Engine::Colours, Engine::Subtrees];
+    for engine in Engine::ALL.into_iter().filter(|engine| !others.contains(engine)) {
+        stops_at_once(&["24", "--engine", engine.name()]);
+    }
+}
+
+/// A unit takes hours.
+#[cfg(target_os = "linux")]
+#[test]
+fn subtrees_stops_in_the_middle_of_a_unit_with_every_kernel() {
+    for kernel in kernels() {
+        let engine = ["--engine", "subtrees", "--split-rows", "1"];
+        stops_at_once(&[&["24", "--kernel", kernel.name()], &engine[..]].concat());
+    }
+}
+
+/// Units are counted in batches that take seconds: the first one 1.6 s with the fastest kernel, the next ones longer.
+#[cfg(target_os = "linux")]
+#[test]
+fn colours_stops_in_the_middle_of_a_unit_with_every_kernel() {
+    for kernel in kernels() {
+        stops_at_once(&["28", "--kernel", kernel.name(), "--engine", "colours"]);
     }
 }
 

@@ -106,14 +106,42 @@ pub(crate) fn wait_for_work(child: &mut Child, time: Duration) {
     wait_until("enough CPU time", child, || cpu_time(pid) >= enough);
 }
 
+/// Sends a signal to a process that works, and returns the CPU time that it then uses until it ends, or a time longer
+/// than this limit. The wall time would depend on what else the machine does.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_time_to_end(signal: &str, child: &mut Child, limit: Duration) -> Duration {
+    let pid = child.id();
+    // Stopped, it does no work between the look at its CPU time and the signal.
+    send("STOP", child);
+    wait_until_stopped(child);
+    let before = cpu_time(pid);
+    send(signal, child);
+    send("CONT", child);
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        // An ended process that nobody has waited for still has its times.
+        let has_ended = state(pid).is_some_and(|state| state.starts_with('Z'));
+        let used = cpu_time(pid).saturating_sub(before);
+        if has_ended || used > limit {
+            return used;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("no end after {} s", PATIENCE.as_secs());
+}
+
+/// The state of the main thread of a process: `T (stopped)`.
+#[cfg(target_os = "linux")]
+fn state(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    field(&status, "State").map(str::to_owned)
+}
+
 /// Waits until SIGSTOP has stopped the process.
 #[cfg(target_os = "linux")]
 pub(crate) fn wait_until_stopped(child: &mut Child) {
-    let status = format!("/proc/{}/status", child.id());
-    wait_until("a stop", child, || {
-        let status = fs::read_to_string(&status).unwrap_or_default();
-        field(&status, "State").is_some_and(|state| state.starts_with('T'))
-    });
+    let pid = child.id();
+    wait_until("a stop", child, || state(pid).is_some_and(|state| state.starts_with('T')));
 }
 
 /// Waits until a process, the child or one of its own, is blocked after it has set its signal handlers:

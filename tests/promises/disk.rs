@@ -1,0 +1,90 @@
+//! What reaches the disk, and what is read from there: the calls that the program makes on journals, in their order. A
+//! power cut cannot be tested, so these tests check what protects against it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::processes::shim;
+use crate::common::{as_folder, count_into, fresh_folder, keep_lines, nqueens, result, run};
+
+/// Runs a count of n = 12 and returns its calls, each with the path of the file or folder. Returns `None` if this
+/// system cannot show them. The folder takes the list of the calls.
+fn calls(folder: &Path, count: &mut Command) -> Option<Vec<(String, PathBuf)>> {
+    let log = folder.join("calls");
+    let _ = fs::remove_file(&log);
+    let counted = run(count.env("LD_PRELOAD", shim()).env("SHIM_CALLS", &log));
+    if counted.status.code() == Some(77) {
+        // The harness hides what tests print, but not what is written to stderr itself.
+        let mut stderr = std::io::stderr();
+        let _ = std::io::Write::write_all(&mut stderr, b"skipped: this system has no seccomp\n");
+        return None;
+    }
+    assert_eq!(result(&counted), (Some(0), "14200\n", ""));
+    let log = fs::read_to_string(log).expect("calls");
+    let call = |line: &str| {
+        let (call, path) = line.split_once(' ').expect("a call and a path");
+        (call.to_owned(), PathBuf::from(path))
+    };
+    Some(log.lines().map(call).collect())
+}
+
+/// The names of the calls on journals. Several calls of one name in a row are one.
+fn on_journals(calls: Vec<(String, PathBuf)>) -> Vec<String> {
+    let on_journals = calls.into_iter().filter(|(call, _)| call != "folder");
+    let mut names: Vec<String> = on_journals.map(|(call, _)| call).collect();
+    names.dedup();
+    names
+}
+
+/// The folders that were synced.
+fn synced_folders(calls: Vec<(String, PathBuf)>) -> Vec<PathBuf> {
+    let folders = calls.into_iter().filter(|(call, _)| call == "folder");
+    folders.map(|(_, path)| path).collect()
+}
+
+/// The cache may hold lines that a failed sync has lost, and it keeps lines that are not yet on disk. So the file is
+/// synced, then dropped from the cache, then read.
+#[test]
+fn a_journal_is_synced_and_dropped_from_the_cache_before_it_is_read() {
+    let folder = fresh_folder("disk-order");
+    let path = folder.join("q.journal");
+    for place in [&path, &as_folder(&folder.join("q12"))] {
+        let Some(calls) = calls(&folder, &mut count_into("12", place, &[])) else { return };
+        assert_eq!(on_journals(calls), ["sync", "drop", "read"], "a new journal, at the end");
+    }
+    let resumed = calls(&folder, &mut count_into("12", &path, &[])).expect("seccomp");
+    assert_eq!(on_journals(resumed), ["sync", "drop", "read"], "a journal with all units");
+    keep_lines(&path, 9);
+    let resumed = calls(&folder, &mut count_into("12", &path, &[])).expect("seccomp");
+    let twice = ["sync", "drop", "read", "sync", "drop", "read"];
+    assert_eq!(on_journals(resumed), twice, "a journal that is resumed, and its end");
+}
+
+/// Without that, the name of a new file may not survive a power cut.
+#[test]
+fn the_folder_of_a_new_journal_is_synced() {
+    let folder = fresh_folder("disk-folder").canonicalize().expect("it is there");
+    let path = folder.join("q.journal");
+    let is_synced = |count: &mut Command, wanted: &Path| {
+        let folders = synced_folders(calls(&folder, count)?);
+        assert!(folders.iter().all(|synced| synced == wanted), "{folders:?}");
+        Some(!folders.is_empty())
+    };
+    let Some(synced) = is_synced(&mut count_into("12", &path, &[]), &folder) else { return };
+    assert!(synced, "a file");
+    keep_lines(&path, 9);
+    let resumed = is_synced(&mut count_into("12", &path, &[]), &folder);
+    assert_eq!(resumed, Some(false), "its name was there before");
+    let mut relative = nqueens(&["count", "12", "--quiet", "--journal", "relative.journal"]);
+    assert_eq!(is_synced(relative.current_dir(&folder), &folder), Some(true), "a name alone");
+    let inner = folder.join("q12");
+    let shared = as_folder(&inner);
+    assert_eq!(is_synced(&mut count_into("12", &shared, &[]), &inner), Some(true), "a folder");
+    keep_lines(
+        &fs::read_dir(&inner).expect("there").next().expect("one").expect("there").path(),
+        9,
+    );
+    let second = is_synced(&mut count_into("12", &shared, &[]), &inner);
+    assert_eq!(second, Some(true), "a folder with another journal");
+}
