@@ -10,7 +10,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, fresh, json, nqueens, output, refused, run, spawn, stderr, stdout,
+    arg, as_folder, fresh, json, nqueens, output, refused, result, run, spawn, stderr, stdout,
     without_reader,
 };
 
@@ -255,6 +255,46 @@ fn threads_come_from_the_flag_then_from_the_variable() {
     let cores = Some(nqueens::cores() as u64);
     assert_eq!(threads(&[], None), cores);
     assert_eq!(threads(&[], Some("")), cores);
+}
+
+/// As schedulers bind jobs. The largest number of threads is 64 on all of these machines, because four for each core
+/// would be fewer.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_is_bound_to_some_cores_uses_these() {
+    use std::process::Command;
+
+    use crate::common::NQUEENS;
+
+    let usable = usable_cores();
+    for cores in 1..=usable.len().min(3) {
+        let list = usable[..cores].join(",");
+        let bound = |args: &[&str]| {
+            let mut taskset = Command::new("taskset");
+            taskset.args(["-c", &list, NQUEENS]).args(args).env_remove("NQUEENS_THREADS");
+            run(&mut taskset)
+        };
+        assert_eq!(result(&bound(&["cpu", "-q"])), (Some(0), &*format!("{cores}\n"), ""));
+        let count = bound(&["count", "8", "--json"]);
+        assert_eq!(json(&count)["threads"].as_u64(), Some(cores as u64), "{count:?}");
+        let most = bound(&["count", "8", "--json", "--threads", "64"]);
+        assert_eq!(json(&most)["threads"], 64, "{most:?}");
+        refused(&bound(&["count", "8", "--threads", "65"]), 2, &["choose 1 to 64"]);
+    }
+}
+
+/// The numbers of the cores that this process may use.
+#[cfg(target_os = "linux")]
+fn usable_cores() -> Vec<String> {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let number = |text: &str| text.parse::<usize>().expect("a number");
+    let mut cores = Vec::new();
+    for part in list.expect("a list").trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        cores.extend((number(first)..=number(last)).map(|core| core.to_string()));
+    }
+    cores
 }
 
 /// Job files pass them as options. A variable that is read unasked would choose other shards and threads than those
