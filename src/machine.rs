@@ -73,7 +73,8 @@ impl Cpu {
         let brand = if brand.is_empty() { "unknown" } else { brand }.to_owned();
         // A system that reports less than this process may use, for example without /proc, is not to be believed.
         let logical_cores = system.cpus().len().max(cores());
-        let physical_cores = System::physical_core_count().unwrap_or(logical_cores).max(1);
+        let physical_cores =
+            System::physical_core_count().unwrap_or_else(num_cpus::get_physical).max(1);
         Self { brand, physical_cores, logical_cores }
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::disk::{create, drop_cache, file_name, goes_on_at, lock, open_with};
+use super::disk::{create, drop_cache, file_name, goes_on_at, lock, open_with, sync_folder};
 use super::first_line::{FirstLine, Wanted};
 use super::folder::read_folder;
 use super::reader::{DoneLine, JournalFile};
@@ -129,9 +129,11 @@ impl Lock {
     /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
     /// not its parents: they might belong to a file system that is not mounted.
     fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
-        let made = fs::create_dir(folder);
-        if !folder.is_dir() {
-            made.map_err(|error| JournalError::cannot("open")(error).at(folder))?;
+        match fs::create_dir(folder) {
+            // If this fails, syncing the folder itself tells why.
+            Ok(()) => _ = sync_folder(folder),
+            Err(_) if folder.is_dir() => {}
+            Err(error) => return Err(JournalError::cannot("open")(error).at(folder)),
         }
         let mut number = 1;
         loop {

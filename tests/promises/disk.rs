@@ -61,30 +61,27 @@ fn a_journal_is_synced_and_dropped_from_the_cache_before_it_is_read() {
     assert_eq!(on_journals(resumed), twice, "a journal that is resumed, and its end");
 }
 
-/// Without that, the name of a new file may not survive a power cut.
+/// Without that, the name of a new file, or of a new folder, may not survive a power cut.
 #[test]
-fn the_folder_of_a_new_journal_is_synced() {
+fn the_folders_of_new_names_are_synced() {
     let folder = fresh_folder("disk-folder").canonicalize().expect("it is there");
     let path = folder.join("q.journal");
-    let is_synced = |count: &mut Command, wanted: &Path| {
-        let folders = synced_folders(calls(&folder, count)?);
-        assert!(folders.iter().all(|synced| synced == wanted), "{folders:?}");
-        Some(!folders.is_empty())
-    };
-    let Some(synced) = is_synced(&mut count_into("12", &path, &[]), &folder) else { return };
-    assert!(synced, "a file");
+    let synced = |count: &mut Command| Some(synced_folders(calls(&folder, count)?));
+    let Some(of_file) = synced(&mut count_into("12", &path, &[])) else { return };
+    assert_eq!(of_file, [folder.clone()], "a file");
     keep_lines(&path, 9);
-    let resumed = is_synced(&mut count_into("12", &path, &[]), &folder);
-    assert_eq!(resumed, Some(false), "its name was there before");
+    let of_resumed = synced(&mut count_into("12", &path, &[])).expect("seccomp");
+    assert_eq!(of_resumed, [PathBuf::new(); 0], "its name was there before");
     let mut relative = nqueens(&["count", "12", "--quiet", "--journal", "relative.journal"]);
-    assert_eq!(is_synced(relative.current_dir(&folder), &folder), Some(true), "a name alone");
+    let of_name = synced(relative.current_dir(&folder)).expect("seccomp");
+    assert_eq!(of_name, [folder.clone()], "a name alone");
+
     let inner = folder.join("q12");
     let shared = as_folder(&inner);
-    assert_eq!(is_synced(&mut count_into("12", &shared, &[]), &inner), Some(true), "a folder");
-    keep_lines(
-        &fs::read_dir(&inner).expect("there").next().expect("one").expect("there").path(),
-        9,
-    );
-    let second = is_synced(&mut count_into("12", &shared, &[]), &inner);
-    assert_eq!(second, Some(true), "a folder with another journal");
+    let of_new_folder = synced(&mut count_into("12", &shared, &[])).expect("seccomp");
+    assert_eq!(of_new_folder, [folder.clone(), inner.clone()], "a new folder");
+    let journal = fs::read_dir(&inner).expect("there").next().expect("one").expect("there").path();
+    keep_lines(&journal, 9);
+    let of_folder = synced(&mut count_into("12", &shared, &[])).expect("seccomp");
+    assert_eq!(of_folder, [inner], "a folder with another journal");
 }
