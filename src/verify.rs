@@ -21,7 +21,9 @@
 //! let units = choose_units(&record, 5, 1);
 //! let verdict = verify(&record, &units, &|| (), &Cancel::new())?;
 //! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
-//! println!("at most {:.0} % can be wrong", 100.0 * verdict.undetected_part(record.sum().units));
+//! // Rounded up, because it is an upper limit.
+//! let undetected = (100.0 * verdict.undetected_part(record.sum().units)).ceil();
+//! println!("at most {undetected} % of the finished units can be wrong");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -127,6 +127,16 @@ fn judge(record: &Record, chosen: usize, verdict: &Verdict, wrong: &[WrongLine])
     exit
 }
 
+/// Returns the part of the finished units that is right, in percent with two decimals.
+///
+/// It is rounded down, because the check shows no more than this part. It stays below 100, because a sample leaves room
+/// for a wrong unit.
+fn percent_right(undetected_part: f64) -> String {
+    let percent = 100.0 * (1.0 - undetected_part);
+    let rounded_down = (100.0 * percent).floor() / 100.0;
+    format!("{:.2}", rounded_down.min(99.99))
+}
+
 fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) -> Report {
     let Verdict { recounted, differences, .. } = verdict;
     let undetected_part = verdict.undetected_part(record.sum().units);
@@ -137,12 +147,15 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
         0 => "no difference".to_owned(),
         differing => format!("{differing} DIFFER"),
     };
-    let right = 100.0 * (1.0 - undetected_part);
-    let evidence = match undetected_part {
-        _ if !differing.is_empty() => "against the count: at least one of its units is wrong",
-        0.0 => "every finished unit was counted twice, in two ways",
-        1.0 => "none: no unit was recounted",
-        _ => &format!("at least {right:.2} % of the units are right, with 95 % confidence"),
+    let evidence = if !differing.is_empty() {
+        "against the count: at least one of its units is wrong".to_owned()
+    } else if *recounted == 0 {
+        "none: no unit was recounted".to_owned()
+    } else if undetected_part == 0.0 {
+        "every finished unit was counted twice, in two ways".to_owned()
+    } else {
+        let right = percent_right(undetected_part);
+        format!("at least {right} % of the finished units are right, with 95 % confidence")
     };
     let difference = |WrongLine { line, recounted }: &WrongLine| {
         json!({
@@ -154,10 +167,9 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
         })
     };
     let finished = many(record.sum().units, "unit");
-    let as_written = match record.left_out.len() {
-        0 => ", every line and checksum as it was written",
-        _ => "",
-    };
+    let is_whole =
+        record.left_out.is_empty() && record.files().iter().all(|file| file.cut_off == 0);
+    let as_written = if is_whole { ", every line as it was written" } else { "" };
     let mut report = journals::report(record);
     report
         .row("finished", format_args!("{finished}{as_written}"))
@@ -172,4 +184,40 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
         .row("evidence", evidence)
         .field("undetected_part", undetected_part);
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest part of wrong units that a check of this many units can have missed.
+    fn undetected_part(recounted: u32) -> f64 {
+        1.0 - 0.05f64.powf(1.0 / f64::from(recounted))
+    }
+
+    #[test]
+    fn the_part_that_is_right_is_rounded_down_and_never_100() {
+        for (recounted, text) in [
+            (1, "5.00"),
+            (200, "98.51"),
+            // 99.0064 % is more than 99.00 %, and less than 99.01 %.
+            (300, "99.00"),
+            // 99.9950 %.
+            (60_000, "99.99"),
+            (u32::MAX, "99.99"),
+        ] {
+            assert_eq!(percent_right(undetected_part(recounted)), text, "{recounted}");
+        }
+        // Rounding of the last bit must not make it 100.
+        assert_eq!(percent_right(f64::MIN_POSITIVE), "99.99");
+    }
+
+    #[test]
+    fn the_part_that_is_printed_is_never_larger_than_the_true_one() {
+        for recounted in 1..100_000 {
+            let part = undetected_part(recounted);
+            let printed: f64 = percent_right(part).parse().expect("a number");
+            assert!(printed / 100.0 <= 1.0 - part, "{recounted}: {printed}");
+        }
+    }
 }

@@ -127,6 +127,59 @@ fn a_cancelled_check_reports_its_progress() {
     assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);
 }
 
+/// The row of an answer with this label.
+fn row<'a>(answer: &'a str, label: &str) -> &'a str {
+    let row = answer.lines().find(|line| line.starts_with(label));
+    row.unwrap_or_else(|| panic!("no {label} in {answer}"))
+}
+
+/// Whatever is left out, no answer says that the journals are as they were written.
+#[test]
+fn only_a_whole_journal_is_called_as_it_was_written() {
+    let path = finished("whole", Engine::Subtrees);
+    let journal = path.to_str().expect("text");
+    let whole = fs::read_to_string(&path).expect("text");
+    let finished_row = |code: i32| {
+        let verified = output(&["verify", "--units", "3", "--seed", "1", journal]);
+        assert_eq!(verified.status.code(), Some(code), "{verified:?}");
+        row(stdout(&verified), "finished").to_owned()
+    };
+    let as_written = "as it was written";
+    assert!(finished_row(0).ends_with("80 units, every line as it was written"));
+
+    // A last line that was cut off is no damage, but it is not as it was written.
+    fs::write(&path, &whole[..whole.len() - 2]).expect("room");
+    assert!(!finished_row(0).contains(as_written));
+
+    // A damaged line whose units stand in other lines fails nothing.
+    let repeated = whole.lines().nth(3).expect("a line").replacen("done", "dome", 1);
+    fs::write(&path, format!("{whole}{repeated}\n")).expect("room");
+    assert!(!finished_row(0).contains(as_written));
+
+    let damaged = whole.replacen("counts=", "counts=1", 1);
+    fs::write(&path, damaged).expect("room");
+    assert!(!finished_row(1).contains(as_written));
+}
+
+/// Units that are not finished were not looked at, so nothing is said of them.
+#[test]
+fn the_evidence_is_of_the_finished_units() {
+    let path = finished("evidence", Engine::Subtrees);
+    let journal = path.to_str().expect("text");
+    let evidence = |units: &str| {
+        let verified = output(&["verify", "--units", units, "--seed", "1", journal]);
+        assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+        row(stdout(&verified), "evidence").trim_start_matches("evidence").trim_start().to_owned()
+    };
+    // 1 - 0.05^(1/7) is 0.3481, so 65.18 % are right, and 65.19 would be too much.
+    let sampled = "at least 65.18 % of the finished units are right, with 95 % confidence";
+    assert_eq!(evidence("7"), sampled);
+    assert_eq!(evidence("0"), "none: no unit was recounted");
+    crate::common::keep_lines(&path, 20);
+    let finished = contents(&path).sum().units.to_string();
+    assert_eq!(evidence(&finished), "every finished unit was counted twice, in two ways");
+}
+
 /// The line that holds the wrong count is named, with the command that takes it out; then the next count counts its
 /// units again.
 #[test]
