@@ -119,8 +119,13 @@ impl CompareArgs {
         let mut contestants = Vec::new();
         for engine in named(&self.engines, &Engine::ALL) {
             for &kernel in if engine.has_kernels() { &kernels[..] } else { &[Kernel::Portable] } {
-                let on = |&threads| Contestant { engine, kernel, threads };
-                contestants.extend(threads.iter().map(on));
+                for &threads in threads {
+                    let contestant = Contestant { engine, kernel, threads };
+                    // A name that is given twice would make two rows that nothing tells apart.
+                    if !contestants.contains(&contestant) {
+                        contestants.push(contestant);
+                    }
+                }
             }
         }
         contestants

@@ -221,25 +221,91 @@ fn a_total_that_differs_from_an_earlier_file_fails() {
 #[test]
 fn a_file_that_is_no_earlier_comparison_is_wrong_usage() {
     let none = "it has no row for these boards, engines, kernels and threads";
-    let other = "this is not what 'nqueens compare --json' prints: ";
+    let empty = "the file is empty: name one that 'nqueens compare --json' has printed";
+    let bad = |line: usize, why: &str| {
+        format!("line {line} is not a row of 'nqueens compare --json': {why}")
+    };
+    // The row that is wrong comes after a good one.
+    let behind = |row: String| format!("{}\n\n{row}\n", EARLIER.replace(":1,", ":512,"));
+    let with_times = |times: &str| behind(EARLIER.replace("[0.6,0.4,0.5]", times));
+    let with_total = |total: &str| behind(EARLIER.replace("\"92\"", total));
+    let no_time =
+        |time: &str| bad(3, &format!("its run_seconds hold {time}, which is not the time"));
+    let counted = crate::common::output(&["count", "8", "--json"]);
+    let tabled = crate::common::output(&["table", "8", "--json"]);
     for (text, reason) in [
-        (String::new(), none),
-        (EARLIER.replace(":8,", ":9,"), none),
-        (EARLIER.replace("[0.6,0.4,0.5]", "[]"), none),
-        ("n,engine,kernel,threads\n".to_owned(), other),
-        ("{}".to_owned(), "missing field `n`"),
-        (EARLIER.replace("\"92\"", "\"ninety\""), "invalid digit found in string at line 1"),
-        (EARLIER.replace("0.4,", "\"\u{1b}\","), other),
-        (EARLIER[..90].to_owned(), other),
+        (String::new(), empty.to_owned()),
+        (" \n\n".to_owned(), empty.to_owned()),
+        (EARLIER.replace(":8,", ":9,"), none.to_owned()),
+        (EARLIER.replace(":8,", ":4294967304,"), none.to_owned()),
+        ("n,engine,kernel,threads\n".to_owned(), bad(1, "it cannot be read from column 2 on")),
+        ("{}".to_owned(), bad(1, "it has no total")),
+        ("[]".to_owned(), bad(1, "it is not a JSON object")),
+        (stdout(&counted).to_owned(), bad(1, "it has no run_seconds")),
+        (stdout(&tabled).to_owned(), bad(1, "it has no run_seconds")),
+        (with_total("\"ninety\""), bad(3, "its total is 'ninety', which is no number")),
+        (with_total("\"-92\""), bad(3, "its total is '-92', which is no number")),
+        (with_total("92"), bad(3, "its total is 92, which is no text in quotes")),
+        (
+            behind(EARLIER.replace("\"n\":8", "\"n\":8.5")),
+            bad(3, "its n is 8.5, which is no whole"),
+        ),
+        (behind(EARLIER.replace("\"threads\":1,", "")), bad(3, "it has no threads")),
+        (with_times("[]"), bad(3, "its run_seconds hold no time")),
+        (with_times("0.6"), bad(3, "its run_seconds are not a list")),
+        (with_times("[0.6,0,0.5]"), no_time("0")),
+        (with_times("[0.6,-0.0,0.5]"), no_time("-0.0")),
+        (with_times("[0.6,-0.4,0.5]"), no_time("-0.4")),
+        (with_times("[0.6,1e300,0.5]"), no_time("1e+300")),
+        (with_times("[0.6,null,0.5]"), no_time("null")),
+        (with_times("[0.6,\"0.4\",0.5]"), no_time("\"0.4\"")),
+        (with_times("[0.6,1e999,0.5]"), bad(3, "it cannot be read from column ")),
+        (with_times("[0.6,NaN,0.5]"), bad(3, "it cannot be read from column ")),
+        (with_times("[0.6,\"\u{1b}\",0.5]"), bad(3, "it cannot be read from column ")),
+        (behind(EARLIER[..90].to_owned()), bad(3, "it is cut off")),
     ] {
         let output = against("compare-no-file", &text, &["--threads", "1"]);
-        refused(&output, 2, &["--against ", "compare-no-file/earlier.json: ", reason]);
+        refused(&output, 2, &["--against ", "compare-no-file/earlier.json: ", &reason]);
+        for jargon in ["expected ", "invalid", "at line", "`"] {
+            assert!(!stderr(&output).contains(jargon), "{output:?}");
+        }
     }
+    let file = fresh("compare-no-text.json");
+    std::fs::write(&file, [EARLIER.as_bytes(), b"\n\xff\n"].concat()).expect("room");
+    let output = compare(&["8", "--against", crate::common::arg(&file)]);
+    refused(&output, 2, &[&bad(2, "it is not text")]);
     refused(
         &compare(&["8", "--against", "/nowhere/e.json"]),
         2,
         &["--against /nowhere/e.json: No such file"],
     );
+}
+
+/// Of two rows the first would be taken without a word, although the second may be newer.
+#[test]
+fn two_reports_in_one_file_are_wrong_usage() {
+    let newer = EARLIER.replace("0.6,", "0.7,");
+    let twice = format!("{EARLIER}\n{}\n{newer}\n", EARLIER.replace(":1,", ":2,"));
+    let output = against("compare-twice", &twice, &["--threads", "1"]);
+    let reason = "lines 1 and 3 are both of n = 8, colours portable on 1 thread: keep one report in the file";
+    refused(&output, 2, &["--against ", reason]);
+    // Rows of other boards, kernels and threads are no repetition, and neither is a row for each of these here.
+    let others = format!(
+        "{EARLIER}\n{}\n{}\n",
+        EARLIER.replace(":8,", ":9,"),
+        EARLIER.replace(":1,", ":2,")
+    );
+    assert_eq!(against("compare-once", &others, &["--threads", "1"]).status.code(), Some(0));
+}
+
+/// A name that is given twice is counted once, as a board is. So a report never holds two rows of one kind, which
+/// `--against` would refuse.
+#[test]
+fn what_is_named_twice_is_counted_once() {
+    let engines = ["8,8", "--engines", "bitmask,all,bitmask", "--kernels", "portable,portable"];
+    let rows = rows(&[&engines[..], &["--threads", "2,1,2", "--repeat", "1"]].concat());
+    assert_eq!(rows.len(), 2 * Engine::ALL.len(), "{rows:?}");
+    assert_eq!((&rows[0]["engine"], &rows[0]["threads"]), (&"bitmask".into(), &2.into()));
 }
 
 #[test]
@@ -363,10 +429,10 @@ fn an_interrupt_leaves_what_was_measured() {
 fn the_picture_names_what_it_shows() {
     let svg = fresh("drawn.svg");
     let engines = ["8..=10", "--engines", "bitmask,board-scan", "--threads", "1,2"];
-    let options = ["--repeat", "2", "--csv", "--svg", svg.to_str().expect("text")];
-    let measured = compare(&[&engines[..], &options].concat());
-    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
-    let cpu = stdout(&measured).lines().nth(1).and_then(|line| line.split(',').nth(10));
+    let options = ["--repeat", "2", "--svg", svg.to_str().expect("text")];
+    let rows = rows(&[&engines[..], &options].concat());
+    let cpu = rows[0]["cpu"].as_str().expect("a name");
+    assert!(!cpu.trim().is_empty(), "{rows:?}");
     let picture = std::fs::read_to_string(&svg).expect("it was written");
     let document =
         roxmltree::Document::parse(&picture).expect("well-formed, with nothing after it");
@@ -375,9 +441,10 @@ fn the_picture_names_what_it_shows() {
     for wanted in ["n", "seconds", "board-scan", "bitmask"] {
         assert!(texts.contains(&wanted), "{wanted} is missing in {texts:?}");
     }
-    let caption = "median of 2 runs; bars: least to greatest; 1 thread, ";
-    let caption = texts.iter().find_map(|text| text.strip_prefix(caption)).expect("a caption");
-    assert!(cpu.expect("a column").starts_with(caption), "{texts:?}");
+    // A caption that would leave the picture is cut.
+    let caption = format!("median of 2 runs; bars: least to greatest; 1 thread, {cpu}");
+    let caption: String = caption.chars().take(105).collect();
+    assert!(texts.contains(&caption.trim_end()), "no '{caption}' in {texts:?}");
 }
 
 #[test]
