@@ -159,7 +159,12 @@ impl Error {
         numbers: RangeInclusive<usize>,
     ) -> Self {
         let (least, most) = numbers.into_inner();
-        Self::invalid(what, given, format!("choose {least} to {most}"))
+        let advice = if least < most {
+            format!("choose {least} to {most}")
+        } else {
+            format!("choose {least}")
+        };
+        Self::invalid(what, given, advice)
     }
 
     /// Makes the error of an invalid value.

@@ -121,8 +121,19 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, Error> {
         let invalid = || Error::invalid("a shard", text, "write INDEX/SHARDS, such as 3/12");
         let (index, shards) = text.split_once('/').ok_or_else(invalid)?;
-        let number = |text: &str| text.parse().map_err(|_| invalid());
-        Self::new(number(index)?, number(shards)?)
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !is_number(index) || !is_number(shards) {
+            return Err(invalid());
+        }
+        // A number that is too large for its type is out of range as well.
+        let Ok(shards) = shards.parse() else {
+            return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
+        };
+        let whole = Self::new(0, shards)?;
+        match index.parse() {
+            Ok(index) => Self::new(index, whole.shards),
+            Err(_) => Err(Error::out_of_range("a shard", index, 0..=whole.shards - 1)),
+        }
     }
 }
 
@@ -162,6 +173,23 @@ mod tests {
         assert_eq!((shard.index(), shard.shards(), shard.to_string()), (3, 12, "3/12".to_owned()));
         for bad in ["", "3", "3/", "/3", "3/3", "0/0", "-1/3", "x/y", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+        let huge = "99999999999999999999";
+        for (bad, advice) in [
+            ("3/3".to_owned(), "'3' is not a shard: choose 0 to 2".to_owned()),
+            ("1/1".to_owned(), "'1' is not a shard: choose 0".to_owned()),
+            (format!("{huge}/3"), format!("'{huge}' is not a shard: choose 0 to 2")),
+            (
+                format!("0/{huge}"),
+                format!("'{huge}' is not a number of shards: choose 1 to 1000000"),
+            ),
+            (
+                "+1/3".to_owned(),
+                "'+1/3' is not a shard: write INDEX/SHARDS, such as 3/12".to_owned(),
+            ),
+        ] {
+            let error = bad.parse::<Shard>().expect_err("out of range");
+            assert_eq!(error.to_string(), advice);
         }
     }
 }

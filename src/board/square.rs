@@ -61,7 +61,11 @@ impl FixedQueens {
         let n = size.get();
         let off_board = self.0.iter().find(|square| square.row >= n || square.column >= n);
         off_board.map_or(Ok(()), |square| {
-            let advice = format!("choose rows and columns from 1 to {n}");
+            let advice = match n {
+                0 => "the board has no squares".to_owned(),
+                1 => "choose a1, the only one".to_owned(),
+                _ => format!("choose rows and columns from 1 to {n}"),
+            };
             Err(Error::invalid("a square of the board", square, advice))
         })
     }
@@ -150,6 +154,11 @@ mod tests {
             off.to_string(),
             "'i1' is not a square of the board: choose rows and columns from 1 to 8"
         );
+        for (n, advice) in [(0, "the board has no squares"), (1, "choose a1, the only one")] {
+            let size = BoardSize::new(n).expect("in range");
+            let off = FixedQueens::new(size, &squares(&["b1"])).expect_err("off the board");
+            assert_eq!(off.to_string(), format!("'b1' is not a square of the board: {advice}"));
+        }
         let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
         assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
     }

@@ -8,9 +8,10 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, WhichCount};
 
+use super::exit::{Exit, Failure};
 use super::progress::ProgressWhen;
 use super::stderr::message;
-use super::values::number_of_threads;
+use super::values::{number_of_threads, up_to};
 
 /// `None` for `auto` or `all`. The alias keeps clap from taking the field for an option without a default.
 pub(crate) type OrElse<T> = Option<T>;
@@ -43,6 +44,35 @@ pub(crate) struct MachineArgs {
     /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) progress: ProgressWhen,
+}
+
+/// How engine subtrees makes its units. Another number of rows makes another plan.
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    split_rows: Option<usize>,
+}
+
+impl SplitArgs {
+    /// Returns the number of rows that `--split-rows` names.
+    ///
+    /// # Errors
+    ///
+    /// Wrong usage if another engine than subtrees is named, because it would not obey the option.
+    pub(crate) fn rows(&self, engine: OrElse<Engine>) -> Result<Option<usize>, Failure> {
+        let other = engine.filter(|engine| *engine != Engine::Subtrees);
+        match (self.split_rows, other) {
+            (Some(_), Some(engine)) => {
+                let text = format!(
+                    "--split-rows needs engine subtrees, not {engine}: leave out one of them"
+                );
+                Err(Exit::Usage.because(text))
+            }
+            (rows, _) => Ok(rows),
+        }
+    }
 }
 
 /// Returns the count that `--second` asks for.

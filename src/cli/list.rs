@@ -13,6 +13,7 @@ use crate::cli::format::many;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::stdout;
+use crate::cli::values::amount;
 
 /// Print the solutions in lexicographic order
 #[derive(Debug, Args)]
@@ -35,6 +36,7 @@ pub(crate) struct ListArgs {
 
     /// Print at most K solutions; svg needs a limit
     #[arg(long, value_name = "K", allow_negative_numbers = true, required_if_eq("style", "svg"))]
+    #[arg(value_parser = amount)]
     limit: Option<usize>,
 
     /// Print only the smallest solution of each class under rotation and reflection, with the size of the class (1,

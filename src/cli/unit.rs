@@ -3,10 +3,11 @@
 use clap::Args;
 use nqueens::{BoardSize, Engine, Kernel, Plan};
 
-use crate::cli::args::{EngineArgs, which_count};
+use crate::cli::args::{EngineArgs, SplitArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Format, Report};
 use crate::cli::signals::cancel_on_signals;
+use crate::cli::values::{amount, choose};
 
 /// Show and count one unit, for a check by another program
 #[derive(Debug, Args)]
@@ -21,7 +22,7 @@ pub(crate) struct UnitArgs {
     n: BoardSize,
 
     /// Number of the unit, from 0
-    #[arg(value_name = "I", allow_negative_numbers = true)]
+    #[arg(value_name = "I", allow_negative_numbers = true, value_parser = amount)]
     unit: usize,
 
     #[command(flatten)]
@@ -33,17 +34,26 @@ pub(crate) struct UnitArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
+
+    #[command(flatten)]
+    split: SplitArgs,
 }
 
 impl UnitArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let engine = self.engine.engine.unwrap_or_else(|| Engine::auto(self.n));
+        let split_rows = self.split.rows(self.engine.engine)?;
+        let engine = match (self.engine.engine, split_rows) {
+            (Some(engine), _) => engine,
+            // Only this engine has split rows, so they choose it, as in a count.
+            (None, Some(_)) => Engine::Subtrees,
+            (None, None) => Engine::auto(self.n),
+        };
         engine.check(self.n)?;
         self.engine.warn_of_kernel();
-        let plan = Plan::new(self.n, engine, None).for_count(which_count(self.second));
+        let plan = Plan::new(self.n, engine, split_rows).for_count(which_count(self.second));
         if self.unit >= plan.units() {
-            let last = plan.units() - 1;
-            return Err(Exit::Usage.because(format!("unit {}: choose 0 to {last}", self.unit)));
+            let advice = choose(0, plan.units() - 1);
+            return Err(Exit::Usage.because(format!("unit {}: {advice}", self.unit)));
         }
         plan.check_memory(1)?;
         let kernel = self.engine.kernel.unwrap_or_else(Kernel::detect);

@@ -1,8 +1,10 @@
 //! Values as they are written on the command line, and the number of threads that the environment sets.
 
 use std::env;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -75,10 +77,31 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// Reads a number from 1 up to this one.
 pub(crate) fn up_to(max: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
-    move |text| {
-        let number = text.parse().ok().filter(|number| (1..=max).contains(number));
-        number.ok_or_else(|| format!("choose 1 to {max}"))
+    move |text| number(text, 1, max)
+}
+
+/// Reads a number of things, such as units or solutions: 0 is one, too.
+pub(crate) fn amount(text: &str) -> Result<usize, String> {
+    number(text, 0, usize::MAX)
+}
+
+/// Reads a seed of random numbers.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    number(text, 0, u64::MAX)
+}
+
+/// Reads a whole number in a range. The error says which numbers are allowed, because what the standard library says of
+/// a wrong digit does not tell a user what to write.
+fn number<T: FromStr + PartialOrd + Display>(text: &str, least: T, most: T) -> Result<T, String> {
+    match text.parse() {
+        Ok(number) if least <= number && number <= most => Ok(number),
+        _ => Err(choose(least, most)),
     }
+}
+
+/// Returns the advice to choose a number in a range: `choose 0 to 9`, or `choose 0` if there is only one.
+pub(crate) fn choose<T: PartialOrd + Display>(least: T, most: T) -> String {
+    if least < most { format!("choose {least} to {most}") } else { format!("choose {least}") }
 }
 
 /// The environment variable that sets the number of threads of commands without `--threads`.
@@ -111,6 +134,20 @@ mod tests {
         {
             assert!(sizes(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn numbers_that_are_refused_name_the_range() {
+        assert_eq!(amount("0"), Ok(0));
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(up_to(4)("4"), Ok(4));
+        for text in ["", "x", "-1", "1.5", "1e3", "18446744073709551616"] {
+            let every_number = "choose 0 to 18446744073709551615";
+            assert_eq!(seed(text), Err(every_number.to_owned()), "{text}");
+            assert_eq!(amount(text), Err(choose(0, usize::MAX)), "{text}");
+            assert_eq!(up_to(4)(text), Err("choose 1 to 4".to_owned()), "{text}");
+        }
+        assert_eq!(up_to(1)("2"), Err("choose 1".to_owned()));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::cli::progress::Work;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
+use crate::cli::values::{amount, seed};
 
 /// Check journals: recount some of their units by another method
 #[derive(Debug, Args)]
@@ -35,11 +36,12 @@ pub(crate) struct VerifyArgs {
 
     /// Number of units to recount, chosen at random
     #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    #[arg(value_parser = amount)]
     units: usize,
 
     /// Seed of the random choice; the seed that an earlier check printed chooses the same units, unless the journals
     /// have grown
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
 
     #[command(flatten)]

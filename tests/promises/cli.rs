@@ -180,6 +180,19 @@ fn bad_input_gets_one_clear_line() {
         (&["table", "30-40"], "'30-40' for '[N]...': '40' is not a board size: choose 0 to 32"),
         (&["table", "--csv", "--json"], "--json"),
         (&["unit", "14", "890"], "unit 890: choose 0 to 889"),
+        (&["unit", "1", "1"], "unit 1: choose 0\n"),
+        (&["unit", "8", "0", "--split-rows", "5"], "choose 1 to 4"),
+        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1' is not a shard: choose 0;"),
+        (
+            &["count", "8", "--shard", "99999999999999999999/3", "-j", "x/"],
+            "'99999999999999999999' is not a shard: choose 0 to 2;",
+        ),
+        (
+            &["count", "8", "--shard", "0/99999999999999999999", "-j", "x/"],
+            "'99999999999999999999' is not a number of shards: choose 1 to 1000000;",
+        ),
+        (&["list", "0", "--place", "a1"], "the board has no squares"),
+        (&["list", "1", "--place", "b1"], "choose a1, the only one"),
         (
             &["count", "33"],
             "invalid value '33' for '<N>': '33' is not a board size: choose 0 to 32; see 'nqueens count --help'",
@@ -187,6 +200,41 @@ fn bad_input_gets_one_clear_line() {
     ];
     for (args, reason) in cases {
         refused(&output(args), 2, &[reason]);
+    }
+}
+
+/// Every option and argument that takes a number, on the way to a value that is none.
+#[test]
+fn refused_numbers_come_with_the_numbers_that_are_allowed() {
+    let any = "choose 0 to 18446744073709551615;";
+    let numbers: &[(&[&str], &str)] = &[
+        (&["count"], "choose 0 to 32;"),
+        (&["table"], "choose 0 to 32;"),
+        (&["list"], "choose 0 to 32;"),
+        (&["compare"], "choose 0 to 32;"),
+        (&["estimate"], "choose 0 to 32;"),
+        (&["unit"], "choose 0 to 32;"),
+        (&["unit", "8"], any),
+        (&["unit", "8", "0", "--split-rows"], "choose 1 to 4;"),
+        (&["count", "8", "--split-rows"], "choose 1 to 4;"),
+        (&["count", "8", "--threads"], "choose 1 to "),
+        (&["compare", "8", "--threads"], "choose 1 to "),
+        (&["compare", "8", "--repeat"], "choose 1 to 100000;"),
+        (&["compare", "8", "--seconds-limit"], "choose 0.001 to 1000000 seconds"),
+        (&["estimate", "8", "--seconds"], "choose 0.001 to 1000000 seconds"),
+        (&["list", "8", "--limit"], any),
+        (&["verify", "x", "--units"], any),
+        (&["verify", "x", "--seed"], any),
+        (&["merge", "x", "--shards"], "choose 1 to 1000000;"),
+    ];
+    for (args, allowed) in numbers {
+        for bad in ["x", "-1", "1,5x", "99999999999999999999"] {
+            let refusal = output(&[*args, &[bad]].concat());
+            refused(&refusal, 2, &[bad.split(',').next_back().expect("a word"), allowed]);
+            for jargon in ["digit", "too large", "integer", "fit in"] {
+                assert!(!stderr(&refusal).contains(jargon), "{refusal:?}");
+            }
+        }
     }
 }
 
@@ -450,6 +498,44 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     let bitmask = output(&["count", "6", "-q", "--engine", "bitmask", "--kernel", "portable"]);
     assert_eq!((stdout(&bitmask), bitmask.status.code()), ("4\n", Some(0)));
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
+}
+
+/// A unit has another meaning in a plan with other split rows, so `unit` takes the option as `count` does.
+#[test]
+fn a_unit_of_a_count_with_split_rows_is_the_one_in_its_journal() {
+    let journal = fresh("cli-split-rows.journal");
+    let path = arg(&journal);
+    for rows in ["1", "3"] {
+        let _ = std::fs::remove_file(&journal);
+        let count = ["count", "14", "-q", "--split-rows", rows, "--journal", path];
+        assert_eq!(printed(&count), "365596\n");
+        let recorded = crate::common::contents(&journal);
+        let last = recorded.plan().units() - 1;
+        for unit in [0, last / 2, last] {
+            let number = unit.to_string();
+            let shown = json(&output(&["unit", "14", &number, "--json", "--split-rows", rows]));
+            let count = recorded.count(unit).expect("it is finished").to_string();
+            assert_eq!(
+                (&shown["unit_count"], &shown["engine"]),
+                (&count.into(), &"subtrees".into())
+            );
+            let hash = format!("{:08x}", recorded.plan().hash());
+            assert_eq!(shown["plan"], hash, "{shown}");
+        }
+    }
+    let named = ["unit", "14", "0", "--split-rows", "3", "--engine"];
+    let refusal = output(&[&named[..], &["colours"]].concat());
+    refused(&refusal, 2, &["--split-rows needs engine subtrees, not colours: leave out one"]);
+    assert_eq!(output(&[&named[..], &["subtrees"]].concat()).status.code(), Some(0));
+    // It is in the help under the heading that `count` has.
+    let help = |command| printed(&[command, "--help"]);
+    let experts = |help: &str| {
+        let (_, experts) = help.split_once("Engine and machine:").expect("a heading");
+        let (_, option) = experts.split_once("--split-rows").expect("an option");
+        option.split("\n\n").next().expect("a help text").to_owned()
+    };
+    assert_eq!(experts(&help("unit")), experts(&help("count")));
+    assert!(!printed(&["unit", "-h"]).contains("--split-rows"));
 }
 
 #[test]
