@@ -151,6 +151,9 @@ impl ListArgs {
 
     /// Draws the boards in a grid, as SVG. The picture is black on white with two greys, whatever the page
     /// around it.
+    ///
+    /// It keeps to what old readers of SVG draw too: groups in place of symbols, and links with the prefix `xlink`,
+    /// because Inkscape 1.2 and Qt leave out other links.
     fn picture(&self, boards: &[Solution]) -> String {
         let n = self.n.get() as usize;
         let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
@@ -158,7 +161,11 @@ impl ListArgs {
         let below = GAP + usize::from(self.fundamental);
         let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
         let point = SQUARE.min((PAGE / width.max(1)).max(2));
-        let title = format!("{n} queens: {}", many(boards.len(), "solution"));
+        let title = match self.limit {
+            // Nothing was searched, so nothing is said of the number of solutions.
+            Some(0) => format!("{n} queens"),
+            _ => format!("{n} queens: {}", many(boards.len(), "solution")),
+        };
         let places = (0..boards.len())
             .map(|place| (place % across * (n + GAP), place / across * (n + below)));
         // a1 is dark.
@@ -166,13 +173,13 @@ impl ListArgs {
             (0..n).flat_map(|row| (row % 2..n).step_by(2).map(move |column| (row, column)));
         let dark = squares.map(|(row, column)| format!("M{column} {}h1v1h-1z", n - 1 - row));
         let picture = html! {
-            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) }
+            svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox={ "0 0 " (width) " " (height) }
                 width=(width * point) height=(height * point)
                 font-family="sans-serif" font-size="0.5" fill="#202020" text-anchor="middle" {
                 title { (title) }
                 rect width=(width) height=(height) fill="#ffffff" {}
                 defs {
-                    symbol id="queen" viewBox="0 0 100 100" { path d=(QUEEN) {} }
+                    g id="queen" transform="scale(0.01)" { path d=(QUEEN) {} }
                     g id="board" {
                         rect width=(n) height=(n) fill="#f2f2f2" {}
                         path fill="#b0b8c0" d=(dark.collect::<String>()) {}
@@ -188,9 +195,9 @@ impl ListArgs {
                 }
                 @for (solution, (x, y)) in boards.iter().zip(places) {
                     g transform={ "translate(" (x + GAP) " " (y + GAP) ")" } {
-                        use href="#board" {}
+                        use xlink:href="#board" {}
                         @for (row, column) in solution.columns().iter().enumerate() {
-                            use href="#queen" x=(column) y=(n - 1 - row) width="1" height="1" {}
+                            use xlink:href="#queen" x=(column) y=(n - 1 - row) {}
                         }
                         @if let Some(class) = self.class(solution) {
                             text x=(n as f64 / 2.0) y={ (n + 1) ".4" } { "class of " (class) }

@@ -228,6 +228,67 @@ fn bad_lists_get_one_clear_line() {
 fn a_picture_of_nothing_is_one_too() {
     let drawn = output(&["list", "3", "--style", "svg", "--limit", "9"]);
     assert!(stdout(&drawn).contains("<title>3 queens: 0 solutions</title>"), "{drawn:?}");
+    // Without a search, nothing is said of the number of solutions.
+    let drawn = output(&["list", "8", "--style", "svg", "--limit", "0"]);
+    assert!(stdout(&drawn).contains("<title>8 queens</title>"), "{drawn:?}");
+}
+
+/// The namespace of the links that old readers of SVG follow.
+const XLINK: &str = "http://www.w3.org/1999/xlink";
+
+/// Inkscape 1.2 and Qt draw no symbols, and follow no links without the prefix `xlink`.
+fn check_for_old_readers(name: &str, picture: &str) {
+    let document = roxmltree::Document::parse(picture).expect("well-formed");
+    assert!(!picture.contains(" href="), "{name} has a link without a prefix");
+    let mut named = BTreeSet::new();
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        assert!(!node.has_tag_name((SVG, "symbol")), "{name} has a symbol");
+        // Qt does not raise a part of a text either.
+        assert!(!node.has_tag_name((SVG, "tspan")), "{name} has a part of a text");
+        named.extend(node.attribute("id"));
+        if node.has_tag_name((SVG, "use")) {
+            let link = node.attribute((XLINK, "href")).expect("a link");
+            let target = link.strip_prefix('#').expect("within the picture");
+            assert!(named.contains(target), "{name}: {link} is not defined above its use");
+        }
+    }
+}
+
+const SVG: &str = "http://www.w3.org/2000/svg";
+
+#[test]
+fn every_picture_keeps_to_what_old_readers_draw() {
+    let drawn = output(&["list", "8", "--style", "svg", "--limit", "12", "--fundamental"]);
+    assert_eq!(stdout(&drawn).matches("xlink:href=\"#queen\"").count(), 8 * 12);
+    // A queen is drawn in a box of 100 by 100, and a square has the length 1.
+    assert!(stdout(&drawn).contains("<g id=\"queen\" transform=\"scale(0.01)\">"), "{drawn:?}");
+    check_for_old_readers("list", stdout(&drawn));
+    let file = crate::common::fresh("old-readers.svg");
+    // Times, and a speed-up.
+    for threads in ["1", "1,2"] {
+        let compare = ["compare", "6", "--threads", threads, "--repeat", "1", "--svg"];
+        let compared = output(&[&compare[..], &[crate::common::arg(&file)]].concat());
+        assert_eq!(compared.status.code(), Some(0), "{compared:?}");
+        check_for_old_readers("compare", &std::fs::read_to_string(&file).expect("a picture"));
+    }
+    for entry in std::fs::read_dir("docs/pictures").expect("the package has pictures") {
+        let path = entry.expect("readable").path();
+        check_for_old_readers(
+            &path.display().to_string(),
+            &std::fs::read_to_string(&path).expect("a picture"),
+        );
+    }
+}
+
+/// The first picture of the README is what `list` draws.
+#[test]
+fn the_board_of_the_readme_is_the_one_that_list_draws() {
+    let drawn = output(&["list", "8", "--style", "svg", "--limit", "1"]);
+    let board = std::fs::read_to_string("docs/pictures/board.svg").expect("a picture");
+    assert!(
+        stdout(&drawn) == board,
+        "nqueens list 8 --style svg --limit 1 > docs/pictures/board.svg"
+    );
 }
 
 /// A picture is well-formed, each queen stands on its square, and boards do not overlap.
@@ -251,16 +312,17 @@ fn pictures_are_well_formed_and_free_of_overlaps() {
             .map(|number| number.parse().expect("a number"))
             .collect();
         let mut corners = Vec::new();
-        for group in document.descendants().filter(|node| node.attribute("transform").is_some()) {
-            let place = group.attribute("transform").expect("filtered");
-            let place = place.trim_start_matches("translate(").trim_end_matches(')');
+        for group in document.descendants() {
+            let transform = group.attribute("transform").unwrap_or_default();
+            let Some(place) = transform.strip_prefix("translate(") else { continue };
+            let place = place.trim_end_matches(')');
             let (x, y) = place.split_once(' ').expect("two numbers");
             let (x, y): (u32, u32) = (x.parse().expect("a number"), y.parse().expect("a number"));
             assert!(f64::from(x + n) <= view[2] && f64::from(y + n) <= view[3], "on the sheet");
             corners.push((x, y));
             let queens: BTreeSet<(&str, &str)> = group
                 .children()
-                .filter(|node| node.attribute("href") == Some("#queen"))
+                .filter(|node| node.attribute((XLINK, "href")) == Some("#queen"))
                 .map(|node| (node.attribute("x").expect("x"), node.attribute("y").expect("y")))
                 .collect();
             assert_eq!(queens.len(), n as usize);

@@ -19,6 +19,8 @@ const LEFT: f64 = 60.0;
 const TOP: f64 = 62.0;
 const RIGHT: f64 = 690.0;
 const BOTTOM: f64 = 380.0;
+/// The room for the exponent of a power of ten before an axis.
+const EXPONENT: f64 = 22.0;
 /// The legend at the right.
 const LEGEND: f64 = 706.0;
 const LEGEND_LINE: f64 = 22.0;
@@ -182,11 +184,14 @@ impl Axes {
             @for step in marks(self.low, self.high) {
                 @let y = self.y(step);
                 path d={ "M" (LEFT) " " (y) "H" (RIGHT) } stroke="#e2e2e2" {}
-                text x=(LEFT - 8.0) y=(y + 5.0) text-anchor="end" {
-                    @if self.base.is_some() && step < 0.0 { "1/" (step.exp2().recip()) }
-                    @else if self.base.is_some() { (step.exp2()) } @else {
-                        "10" tspan dy="-6" font-size="11" { (step) }
+                @if self.base.is_some() {
+                    text x=(LEFT - 8.0) y=(y + 5.0) text-anchor="end" {
+                        @if step < 0.0 { "1/" (step.exp2().recip()) } @else { (step.exp2()) }
                     }
+                } @else {
+                    // Two texts, because Qt does not raise a part of one.
+                    text x=(LEFT - EXPONENT) y=(y + 5.0) text-anchor="end" { "10" }
+                    text x=(LEFT - EXPONENT) y=(y - 1.0) font-size="11" { (step) }
                 }
             }
             @if let Some(base) = self.base {
