@@ -67,6 +67,57 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
     assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
 }
 
+/// Returns the declarations of the style sheet for this selector.
+fn style<'a>(page: &'a str, selector: &str) -> &'a str {
+    let (_, rule) = page.split_once(&format!("{selector} {{")).expect(selector);
+    rule.split('}').next().expect("declarations").trim()
+}
+
+/// Forced colours and print take backgrounds and colours away.
+#[test]
+fn states_differ_without_colours_and_backgrounds() {
+    let page = page("borders", &[arg(&three_shards("status-borders"))]);
+    let states = ["done", "run", "part", "none"];
+    let widths_and_styles = states.map(|state| {
+        let rule = style(&page, &format!(".legend .{state}, .grid .{state}"));
+        let (_, border) = rule.split_once("border: ").expect("a border");
+        border.split(" var(").next().expect("a width and a style").to_owned()
+    });
+    // Half of a square is 10 px, so the border of a complete shard fills it.
+    assert_eq!(widths_and_styles, ["10px solid", "3px solid", "1px dashed", "1px solid"]);
+    // What is done of the whole is a border as high as the bar.
+    assert!(style(&page, ".bar").contains("height: 14px"), "{page}");
+    assert!(style(&page, ".bar span").contains("border-top: 14px solid"), "{page}");
+    assert!(
+        style(&page, "@media (forced-colors: active)").contains("--done: CanvasText"),
+        "{page}"
+    );
+    let kept = style(&page, ".bar, .bar span, .legend i, .grid i");
+    for property in ["forced-color-adjust: none", " print-color-adjust: exact"] {
+        assert!(kept.contains(property), "{kept}");
+    }
+}
+
+/// On a phone a cell stands below another, with the title of its column before it.
+#[test]
+fn tables_fit_a_phone() {
+    let page = page("phone", &[arg(&three_shards("status-phone"))]);
+    let (_, table) = page.split_once("<h3>Machines</h3>").expect("a table");
+    // The first part is before the table, the second is its head.
+    let titles: Vec<&str> = table.split("<th").skip(2).filter_map(text_of).collect();
+    assert_eq!(titles.len(), 7, "{table}");
+    for title in titles {
+        assert!(table.contains(&format!("data-title=\"{title}\">")), "no cell of {title}: {table}");
+    }
+    assert!(page.contains("@media (max-width: 40rem)"), "{page}");
+    assert!(style(&page, "td::before").contains("content: attr(data-title)"), "{page}");
+}
+
+/// Returns the text behind the end of a tag.
+fn text_of(cell: &str) -> Option<&str> {
+    cell.split_once('>')?.1.split('<').next()
+}
+
 #[test]
 fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     let path = fresh_folder("status-plain").join("q.journal");

@@ -54,11 +54,12 @@ fn state(ShardUnits { units, finished }: ShardUnits, running: &[usize], index: u
 
 /// Returns a square that is filled from below as far as its units are finished. The browser sets the rows.
 fn cell(index: usize, ShardUnits { units, finished }: ShardUnits, (class, name): State) -> Markup {
-    let part = 100.0 * finished as f64 / units.max(1) as f64;
+    // Rounded down, so that a square is full only if no unit is missing.
+    let part = 100 * finished / units.max(1);
     let [done, all] = [finished, units].map(grouped);
     html! {
         i class=(class) title={ "shard " (index) ": " (name) ", " (done) " of " (all) " units" }
-            style={ "--part:" (format_args!("{part:.0}")) "%" } {}
+            style={ "--part:" (part) "%" } {}
     }
 }
 
@@ -72,5 +73,10 @@ mod tests {
         let cell = cell(4, shard, state(shard, &[3], 4)).into_string();
         let title = "title=\"shard 4: in part, not running, 1 of 1\u{202f}935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
+        for (finished, part) in [(1934, 99), (1935, 100)] {
+            let shard = ShardUnits { units: 1935, finished };
+            let square = super::cell(4, shard, state(shard, &[], 4)).into_string();
+            assert!(square.contains(&format!("style=\"--part:{part}%\"")), "{square}");
+        }
     }
 }

@@ -133,7 +133,8 @@ fn machines(record: &Record) -> Markup {
     }
 }
 
-/// Returns a table. `words` are the titles of the columns that hold words; the other columns hold numbers.
+/// Returns a table. On a narrow screen each cell has a line of its own, which begins with the title of its column.
+/// `words` are the titles of the columns that hold words; the other columns hold numbers.
 fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
     let class = |title: &&str| words.contains(title).then_some("text");
     html! {
@@ -144,7 +145,7 @@ fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Mark
                     @for row in rows {
                         tr {
                             @for (title, cell) in titles.iter().zip(row.as_ref()) {
-                                td class=[class(title)] { (escaped(cell)) }
+                                td class=[class(title)] data-title=(title) { (escaped(cell)) }
                             }
                         }
                     }
@@ -163,6 +164,9 @@ mod tests {
         let rows = [["<script>alert(\"&\")</script>\u{202e}\x1b".to_owned()]];
         let table = table(&["Host"], &["Host"], &rows).into_string();
         let text = "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;\\u{202e}\\u{1b}";
-        assert!(table.contains(&format!("<td class=\"text\">{text}</td>")), "{table}");
+        assert!(
+            table.contains(&format!("<td class=\"text\" data-title=\"Host\">{text}</td>")),
+            "{table}"
+        );
     }
 }
