@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Engine, Error, Outcome, Published, Shard};
+use nqueens::{BoardSize, Error, Outcome, Published, Shard};
 use serde_json::{Value, json};
 
-use crate::cli::args::{EXPERTS, EngineArgs, MachineArgs, which_count};
+use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::published::verdict;
 use crate::cli::report::{Format, Report};
 use crate::cli::session::Session;
 use crate::cli::stderr::message;
-use crate::cli::values::{path_in_folder, up_to};
+use crate::cli::values::path_in_folder;
 
 /// Count the solutions of one board, or of a part of it
 #[derive(Debug, Args)]
@@ -58,10 +58,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    split_rows: Option<usize>,
+    #[command(flatten)]
+    split: SplitArgs,
 }
 
 impl CountArgs {
@@ -70,13 +68,7 @@ impl CountArgs {
         let which = which_count(self.second);
         let shard = self.shard.unwrap_or(Shard::WHOLE);
         let mut count = self.engine.count(self.n).which_count(which).shard(shard);
-        if let Some(rows) = self.split_rows {
-            if let Some(engine) = self.engine.engine.filter(|engine| *engine != Engine::Subtrees) {
-                let other = format!(
-                    "--split-rows needs engine subtrees, not {engine}: leave out one of them"
-                );
-                return Err(Exit::Usage.because(other));
-            }
+        if let Some(rows) = self.split.rows(self.engine.engine)? {
             count = count.split_rows(rows);
         }
         session.announce(self.n, &self.engine);

@@ -8,7 +8,7 @@ use nqueens::{BoardSize, Estimate, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, expected, grouped, json_seconds, many, rounded};
+use crate::cli::format::{duration, expected, json_seconds, many, rounded};
 use crate::cli::progress::Work;
 use crate::cli::published::print_differs;
 use crate::cli::report::{Format, Report};
@@ -70,7 +70,7 @@ fn report(size: BoardSize, estimate: &Estimate, is_cancelled: bool) -> Report {
     let Estimate { sample, cpu_seconds, total, .. } = estimate;
     let is_whole = sample.units_done == sample.units;
     let published = known(size).total;
-    let counted = format!("{} of {}", grouped(sample.units_done), many(sample.units, "unit"));
+    let counted = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
     let mut total_text = match (total.value, 2.0 * total.standard_error) {
         (value, 0.0) => format!("{value:.0}"),
         (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),

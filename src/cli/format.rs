@@ -2,7 +2,6 @@
 //!
 //! In JSON, counts are strings, since they pass 2^53 from n = 26 on, and times are seconds.
 
-use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -72,13 +71,6 @@ pub(crate) fn figures(number: f64, figures: usize) -> String {
     }
 }
 
-/// Returns a whole number in groups of three digits: `2 602 198`, with narrow spaces that do not break.
-pub(crate) fn grouped(number: impl Display) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
-    groups.collect::<Vec<_>>().join("\u{202f}")
-}
-
 /// Rounds a number to this many figures.
 pub(crate) fn rounded_to_figures(number: f64, figures: usize) -> f64 {
     format!("{number:.*e}", figures - 1).parse().unwrap_or(number)
@@ -95,9 +87,9 @@ pub(crate) fn json_seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64(), 6)
 }
 
-/// Returns a number with its noun: `1 unit`, `2 602 198 units`.
+/// Returns a number with its noun: `1 unit`, `2602198 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
-    format!("{} {singular}{}", grouped(number), if number == 1 { "" } else { "s" })
+    format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time that no calendar can show, which is
@@ -173,13 +165,6 @@ mod tests {
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
         assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
-    }
-
-    #[test]
-    fn long_numbers_are_grouped() {
-        let numbers = [0, 12, 123, 1234, 2_602_198].map(grouped);
-        let expected = ["0", "12", "123", "1_234", "2_602_198"];
-        assert_eq!(numbers, expected.map(|text| text.replace('_', "\u{202f}")));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::bad_lines::{damaged_lines, disputed_lines, print_commands};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{grouped, json_seconds, many};
+use crate::cli::format::{json_seconds, many};
 use crate::cli::published::print_differs;
 use crate::cli::quote::quoted;
 use crate::cli::report::{Format, Report};
@@ -120,7 +120,7 @@ impl JournalsArgs {
     pub(crate) fn describe_missing(&self, record: &Record) -> String {
         let units = record.plan().units() - record.sum().units;
         let all = many(record.plan().units(), "unit");
-        let lacks = format!("the journals lack {} of {all}", grouped(units));
+        let lacks = format!("the journals lack {} of {all}", units);
         if record.left_out.iter().any(is_unread) {
             return format!("{lacks}, unless the journals that could not be read hold them");
         }

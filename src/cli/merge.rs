@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{duration, grouped, many};
+use crate::cli::format::{duration, many};
 use crate::cli::journals::{self, JournalsArgs, check, is_unread, missing_shards, ranges};
 use crate::cli::report::{Format, Report};
 use crate::cli::stderr::{message, print_first};
@@ -96,11 +96,8 @@ impl MergeArgs {
         let comparison = compare(first, second)?;
         let plan = first.plan();
         let is_proof = comparison.units == plan.units() && comparison.differing == 0;
-        let counted = format!(
-            "{} of {} counted twice",
-            grouped(comparison.units),
-            many(plan.units(), "unit")
-        );
+        let counted =
+            format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
         let counts = [("first", first), ("second", second)];
 
         let exit =

@@ -117,6 +117,10 @@ fn judge(record: &Record, chosen: usize, verdict: &Verdict, wrong: &[WrongLine])
     if !wrong.is_empty() || !verdict.differences.is_empty() {
         return Exit::Failed;
     }
+    if record.sum().units == 0 {
+        message!("nothing was checked: no unit is finished");
+        return exit.and(Exit::Stopped);
+    }
     let recounted = verdict.recounted;
     if recounted < chosen {
         let chosen = many(chosen, "unit");
@@ -124,7 +128,8 @@ fn judge(record: &Record, chosen: usize, verdict: &Verdict, wrong: &[WrongLine])
         return exit.and(Exit::Stopped);
     }
     if record.total().is_none() {
-        message!("no difference so far; the count is not finished");
+        let found = if recounted > 0 { "no difference so far; " } else { "" };
+        message!("{found}the count is not finished");
     }
     exit
 }
@@ -146,8 +151,9 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
     let differing: BTreeSet<usize> =
         differences.iter().map(|difference| difference.unit).chain(units_of_lines).collect();
     let found = match differing.len() {
-        0 => "no difference".to_owned(),
-        differing => format!("{differing} DIFFER"),
+        0 if *recounted == 0 => String::new(),
+        0 => ": no difference".to_owned(),
+        differing => format!(": {differing} DIFFER"),
     };
     let evidence = if !differing.is_empty() {
         "against the count: at least one of its units is wrong".to_owned()
@@ -177,7 +183,7 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
         .row("finished", format_args!("{finished}{as_written}"))
         .row(
             "recounted",
-            format_args!("{recounted} of {finished} by backtracking, seed {seed}: {found}"),
+            format_args!("{recounted} of {finished} by backtracking, seed {seed}{found}"),
         )
         .field("recounted", *recounted)
         .bare(differing.len())

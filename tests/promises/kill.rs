@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use nqueens::record::Record;
-use nqueens::{Cancel, Count, Engine, Kernel, UnitsDone};
+use nqueens::{Cancel, Count, Engine, Kernel, SoFar, UnitsDone};
 
 use crate::common::{fresh, size};
 
@@ -24,7 +24,8 @@ fn a_kill_loses_little_of_the_finished_work() {
     let path = fresh("kill-little.journal");
     let cancel = Cancel::new();
     let state = Mutex::new((Vec::<UnitsDone>::new(), 0));
-    let observer = |done: &UnitsDone| {
+    let observer = |so_far: &SoFar<'_>| {
+        let done = so_far.newest;
         let (unrecorded, reports) = &mut *state.lock().expect("no panic");
         let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a plan");
         unrecorded.retain(|report| record.count(report.units.start).is_none());

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use nqueens::record::{Record, ShardUnits};
 
 use super::state::running_indices;
-use crate::cli::format::grouped;
 
 /// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
 /// is left out.
@@ -28,7 +27,7 @@ pub(super) fn section(record: &Record) -> Markup {
     let states: Vec<State> = states.collect();
     let legend = [DONE, RUNNING, PART, MISSING].map(|state| {
         let number = states.iter().filter(|one| **one == state).count();
-        (state.0, format!("{} {}", grouped(number), state.1))
+        (state.0, format!("{} {}", number, state.1))
     });
     html! {
         h3 { "Shards" }
@@ -56,7 +55,7 @@ fn state(ShardUnits { units, finished }: ShardUnits, running: &[usize], index: u
 fn cell(index: usize, ShardUnits { units, finished }: ShardUnits, (class, name): State) -> Markup {
     // Rounded down, so that a square is full only if no unit is missing.
     let part = 100 * finished / units.max(1);
-    let [done, all] = [finished, units].map(grouped);
+    let [done, all] = [finished, units];
     html! {
         i class=(class) title={ "shard " (index) ": " (name) ", " (done) " of " (all) " units" }
             style={ "--part:" (part) "%" } {}
@@ -71,7 +70,7 @@ mod tests {
     fn a_square_says_how_far_its_shard_is() {
         let shard = ShardUnits { units: 1935, finished: 1 };
         let cell = cell(4, shard, state(shard, &[3], 4)).into_string();
-        let title = "title=\"shard 4: in part, not running, 1 of 1\u{202f}935 units\"";
+        let title = "title=\"shard 4: in part, not running, 1 of 1935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
         for (finished, part) in [(1934, 99), (1935, 100)] {
             let shard = ShardUnits { units: 1935, finished };

@@ -15,7 +15,7 @@ use nqueens::record::{JournalFile, Record, Run};
 
 use super::grid;
 use super::state::{add_facts, percent, resume};
-use crate::cli::format::{duration, grouped, many, sum, time, utc};
+use crate::cli::format::{duration, many, sum, time, utc};
 use crate::cli::quote::escaped;
 use crate::cli::report::Report;
 
@@ -57,7 +57,7 @@ fn board(record: &Record) -> String {
 
 fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
     let (plan, percent) = (record.plan(), percent(record));
-    let (engine, hash, all) = (plan.engine(), plan.hash(), grouped(plan.units()));
+    let (engine, hash, all) = (plan.engine(), plan.hash(), plan.units());
     let mut facts = Report::default();
     add_facts(&mut facts, record, now);
     html! {
@@ -65,7 +65,7 @@ fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
             h2 { (board(record)) }
             p.note { "engine " (engine) ", plan " (format_args!("{hash:08x}")) }
             div.progress {
-                p { strong { (percent) " %" } " " (grouped(record.sum().units)) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (record.sum().units) " of " (all) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
@@ -89,10 +89,10 @@ fn processes(record: &Record) -> Markup {
     let row = |file: &JournalFile| {
         let run = file.runs.last()?;
         let row = [
-            grouped(run.shard.index()),
+            run.shard.index().to_string(),
             file.host().unwrap_or("not known").to_owned(),
-            grouped(run.threads),
-            grouped(run.units),
+            run.threads.to_string(),
+            run.units.to_string(),
             duration(run.elapsed),
             file.modified.map_or_else(String::new, utc),
         ];
@@ -120,7 +120,7 @@ fn machines(record: &Record) -> Markup {
         let cpu_time = sum(runs.iter().map(|run| run.cpu_time));
         let cost = cpu_time.as_secs_f64() / units as f64;
         let [host, processor, kernel] = [host, processor, kernel].map(str::to_owned);
-        let [runs, units] = [runs.len(), units].map(grouped);
+        let [runs, units] = [runs.len(), units].map(|number| number.to_string());
         (cost, [host, processor, kernel, runs, units, duration(cpu_time), time(cost)])
     };
     let mut rows: Vec<_> = machines.into_iter().map(row).collect();

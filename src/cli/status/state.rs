@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Record, Run};
 use nqueens::{Engine, Error, Shard, WhichCount};
 
-use crate::cli::format::{duration, expected, figures, grouped, json_seconds, many};
+use crate::cli::format::{duration, expected, figures, json_seconds, many};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::quote::quoted;
 use crate::cli::report::Report;
@@ -47,13 +47,13 @@ pub(super) fn report(record: &Record, counts: &[Record], now: SystemTime) -> Rep
 pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
     journals::add_facts(report, record);
     let (percent, left) = (percent(record), record.work_left());
-    let (done, solutions) = (record.sum(), grouped(record.sum().solutions));
+    let (done, solutions) = (record.sum(), record.sum().solutions);
     let units = many(done.units, "unit");
     report.row("done", format_args!("{units}, {percent} %, {solutions} solutions"));
     match missing_shards(record) {
         Some((1, _)) => {}
         Some((shards, missing)) if missing.is_empty() => {
-            report.row("shards", format_args!("{0} of {0} complete", grouped(shards)));
+            report.row("shards", format_args!("{shards} of {shards} complete"));
         }
         Some((shards, missing)) => {
             let running = running_indices(record, shards);
