@@ -1,7 +1,7 @@
 //! Finds the commit from which the crate is compiled, for `src/version.rs`.
 //!
-//! Nothing here may fail, because the crate is also compiled where there is no git, and no repository of its own: from a
-//! package of the registry, or as a folder of something else.
+//! The lack of git, or of a repository, is no error, because the crate is also compiled from a package of the registry,
+//! or as a folder of something else.
 
 use std::env;
 use std::path::Path;

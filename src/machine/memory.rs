@@ -36,8 +36,8 @@ use crate::error::Error;
 /// The environment variable with which users state the available memory where the system reports too little. With
 /// ZFS, for example, Linux does not count the cache as available, although it can be freed.
 const VARIABLE: &str = "NQUEENS_MEMORY";
-/// The smallest amount of memory that the variable can state. A smaller number lacks its unit: nobody who writes 64 means
-/// 64 bytes.
+/// The smallest amount of memory that the variable can state. A smaller number lacks its unit, because nobody who
+/// writes 64 means 64 bytes.
 const MIN_STATED_BYTES: u64 = 1 << 20;
 
 /// The memory that this process can use, in bytes.
@@ -117,8 +117,8 @@ impl Memory {
     }
 }
 
-/// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold and reported so,
-/// and because the job managers that set such variables read them so.
+/// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and
+/// because Slurm reads its own sizes in them.
 fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     let text = stated.to_string_lossy();
     // Bytes that are no text have become a character that no size contains, so they are refused, too.
