@@ -175,8 +175,9 @@ fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) ->
         })
     };
     let finished = many(record.sum().units, "unit");
-    let is_whole =
-        record.left_out.is_empty() && record.files().iter().all(|file| file.cut_off == 0);
+    let is_whole = record.sum().units > 0
+        && record.left_out.is_empty()
+        && record.files().iter().all(|file| file.cut_off == 0);
     let as_written = if is_whole { ", every line as it was written" } else { "" };
     let mut report = journals::report(record);
     report

@@ -612,3 +612,43 @@ fn boards_beyond_the_fastest_engine_say_what_they_take() {
     let listed = output(&["list", "31", "--limit", "1"]);
     assert_eq!(listed.status.code(), Some(0), "{listed:?}");
 }
+
+/// Aliases and wrapper scripts set options that a user then sets again.
+#[test]
+fn the_last_of_two_equal_options_wins() {
+    let args = ["count", "8", "--threads", "1", "--engine", "bitmask", "--progress", "always"];
+    let again =
+        ["--json", "--json", "--threads", "2", "--engine", "subtrees", "--progress", "never"];
+    let counted = output(&[&args[..], &again].concat());
+    assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{counted:?}");
+    let object = json(&counted);
+    assert_eq!((&object["threads"], &object["engine"]), (&2.into(), &"subtrees".into()));
+    // Options that take a list add up.
+    let listed = output(&["list", "8", "--place", "a1", "--place", "c2", "--limit", "1"]);
+    let both = output(&["list", "8", "--place", "a1,c2", "--limit", "1"]);
+    assert_eq!(result(&listed), result(&both));
+}
+
+/// Names are data in JSON, whatever they hold. Only texts for eyes are escaped.
+#[test]
+fn json_holds_names_as_they_are() {
+    let folder = crate::common::fresh_folder("cli-names");
+    let path = folder.join("zero\u{200c}width\u{202e}tab\there.journal");
+    let counted = output(&["count", "12", "--json", "--journal", arg(&path)]);
+    assert_eq!(json(&counted)["journal"]["file"], arg(&path));
+    let text = std::fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
+    std::fs::write(&path, text).expect("room");
+    let merged = output(&["merge", "--json", arg(&path)]);
+    assert_eq!(json(&merged)["damaged"], serde_json::json!([arg(&path)]));
+    for text in [stderr(&merged), stdout(&output(&["status", arg(&path)]))] {
+        assert!(!text.contains(['\u{200c}', '\u{202e}', '\t']), "{text:?}");
+    }
+    // The commands that are printed work all the same.
+    for command in crate::common::commands_after("counted again: ", stderr(&merged)) {
+        crate::common::run_in_shell(&command);
+    }
+    let resume = json(&output(&["status", "--json", arg(&path)]))["resume"].clone();
+    crate::common::run_in_shell(resume.as_str().expect("units are missing"));
+    let merged = output(&["merge", "--quiet", arg(&path)]);
+    assert_eq!(result(&merged), (Some(0), "14200\n", ""));
+}

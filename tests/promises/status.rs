@@ -229,6 +229,9 @@ fn the_command_leaves_out_what_is_being_counted() {
     let folder = fresh_folder("resume-running");
     let folders = slice::from_ref(&folder);
     let (mut child, _) = start_endless(&["--shard", "1/3"], &folder);
+    let shown = output(&["status", arg(&folder)]);
+    let shards = "shards       running: shard 1 of 0-2; missing: shards 0,2 of 0-2\n";
+    assert!(stdout(&shown).contains(shards), "{shown:?}");
     let command = resume_command(folders).expect("two shards are not being counted");
     let numbers = "sh -c 'echo 0; echo 2' | ";
     let counts = "xargs -I {} nqueens count 16 --engine permutation --shard {}/3 ";

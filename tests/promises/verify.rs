@@ -8,8 +8,8 @@ use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{
-    commands_after, contents, fresh, json, output, raise_counts, raised, refused, run_in_shell,
-    size, stderr, stdout,
+    arg, commands_after, contents, fresh, json, keep_lines, output, raise_counts, raised, refused,
+    run_in_shell, size, stderr, stdout,
 };
 
 /// A finished journal of a small board, with one unit in each line.
@@ -215,4 +215,25 @@ fn of_two_counts_of_a_unit_the_wrong_one_is_named_and_can_be_taken_out() {
     assert_eq!(fs::read_to_string(&path).expect("text"), text, "{commands:?}");
     let counted = output(&count);
     assert_eq!((stdout(&counted), stderr(&counted)), ("724\n", ""));
+}
+
+/// Where nothing is recorded yet, nothing can be checked, and nothing may look like a check that was passed.
+#[test]
+fn a_journal_without_units_passes_no_check() {
+    let path = fresh("verify-nothing.journal");
+    Count::new(size(12)).journal(&path).run().expect("a count");
+    keep_lines(&path, 2);
+    for args in [&["verify"][..], &["status"], &["merge"]] {
+        for format in [&[][..], &["--json"]] {
+            let read = output(&[args, format, &[arg(&path)]].concat());
+            assert_eq!(read.status.code(), Some(3), "{args:?}: {read:?}");
+            let said = [stdout(&read), stderr(&read)].concat();
+            for word in ["no difference", "agrees", "as it was written"] {
+                assert!(!said.contains(word), "{args:?}: {said}");
+            }
+        }
+    }
+    let verified = output(&["verify", arg(&path)]);
+    assert!(stderr(&verified).contains("nothing was checked: no unit is finished"), "{verified:?}");
+    assert!(!stdout(&verified).contains("no difference"), "{verified:?}");
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Record, Run};
 use nqueens::{Engine, Error, Shard, WhichCount};
 
-use crate::cli::format::{duration, expected, figures, json_seconds, many};
+use crate::cli::format::{duration, expected, json_seconds, many};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::quote::quoted;
 use crate::cli::report::Report;
@@ -24,10 +24,13 @@ pub(super) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
 
 /// Returns how much of the plan is finished, in percent.
 pub(super) fn percent(record: &Record) -> String {
-    let (done, all) = (record.sum().units, record.plan().units());
-    // What is missing must not be rounded away.
-    let percent = 100.0 * done as f64 / all as f64;
-    figures(if done < all { percent.min(99.9) } else { percent }, 3)
+    let (done, all) = (record.sum().units as u128, record.plan().units() as u128);
+    if done == all {
+        return "100".to_owned();
+    }
+    // Rounded down, because what is missing must not be rounded away.
+    let hundredths = 10_000 * done / all;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// Returns the report on a count at this moment. `counts` are all counts of the answer.
