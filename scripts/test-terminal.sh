@@ -129,8 +129,14 @@ wait_for shows_number
 pid=$(number)
 counts "$pid"
 if shows '^n = 24'; then fail "a bar in the background"; fi
+kill -TERM "$pid"
+wait_for has_ended "$pid"
+type_line 'clear; nqueens count 24 --threads 2 & echo $!'
+wait_for shows_number
+pid=$(number)
+counts "$pid"
 type_line 'fg'
 wait_for shows '^n = 24'
 terminal send-keys C-c
 wait_for shows 'nqueens: stopped after'
-echo "in the background: no bar, and nothing stops the count; in the foreground: the bar"
+echo "in the background: no bar, nothing stops the count, and a signal ends it; in the foreground: the bar"

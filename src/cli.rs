@@ -18,6 +18,7 @@ mod generate;
 mod journals;
 mod list;
 mod merge;
+mod patient;
 mod progress;
 mod published;
 mod quote;
@@ -117,6 +118,7 @@ impl Command {
 /// Parses the command line and runs the command. Help and version are answers too.
 pub(crate) fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
+    signals::end_first_process();
     session::share_one_heap();
     match CommandLine::try_parse() {
         Ok(line) => line.command.run(),

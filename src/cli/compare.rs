@@ -63,7 +63,7 @@ pub(crate) struct CompareArgs {
     /// the usable cores]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = numbers_of_threads)]
-    threads: Vec<Vec<usize>>,
+    threads: Vec<Threads>,
 
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or::<Kernel>("all", "all that this CPU can run", kernels()))]
@@ -107,7 +107,11 @@ impl CompareArgs {
         let result = comparison.run();
         comparison.progress.clear();
         if let Some(path) = self.svg.as_ref().filter(|_| !comparison.measured.is_empty()) {
-            write_drawing("--svg", path, &plot::picture(&comparison.measured, &comparison.cpu))?;
+            write_drawing(
+                "--svg",
+                path,
+                &plot::picture(&comparison.measured, &escaped(&comparison.cpu)),
+            )?;
         }
         let found = comparison.found;
         result.map(|()| found).map_err(|failure| failure.after(found))
@@ -137,13 +141,27 @@ fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
     names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
 }
 
-/// Reads a number of threads, or `all`: the powers of two below the default, and the default.
-fn numbers_of_threads(text: &str) -> Result<Vec<usize>, String> {
-    if text != "all" {
-        return number_of_threads(text).map(|number| vec![number]);
+/// Numbers of threads as an option names them.
+#[derive(Clone, Copy, Debug)]
+enum Threads {
+    Number(usize),
+    /// The powers of two below the default, and the default.
+    All,
+}
+
+fn numbers_of_threads(text: &str) -> Result<Threads, String> {
+    if text == "all" { Ok(Threads::All) } else { number_of_threads(text).map(Threads::Number) }
+}
+
+impl Threads {
+    fn numbers(self) -> Result<Vec<usize>, Failure> {
+        let most = match self {
+            Self::Number(number) => return Ok(vec![number]),
+            Self::All => default_threads()?,
+        };
+        let powers = (0..).map(|power| 1 << power).take_while(|few| *few < most);
+        Ok(powers.chain([most]).collect())
     }
-    let most = default_threads().map_err(|failure| failure.to_string())?;
-    Ok((0..).map(|power| 1 << power).take_while(|few| *few < most).chain([most]).collect())
 }
 
 /// Returns a total, with who counted it on which machine.
@@ -180,7 +198,10 @@ struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
-        let mut threads = args.threads.concat();
+        let mut threads = Vec::new();
+        for named in &args.threads {
+            threads.extend(named.numbers()?);
+        }
         if threads.is_empty() {
             threads.push(default_threads()?);
         }
@@ -196,11 +217,12 @@ impl<'a> Comparison<'a> {
         let earlier = against.map(|file| earlier::read(file, &sizes, &contestants));
         Ok(Self {
             args,
-            cpu: escaped(Cpu::detect().brand),
+            cpu: Cpu::detect().brand,
             sizes,
             reference,
             earlier: earlier.transpose()?,
-            reference_name: against.map_or(reference.to_string(), |file| escaped(file.display())),
+            reference_name: against
+                .map_or(reference.to_string(), |file| file.display().to_string()),
             contestants,
             fewest: pools.keys().next().copied().filter(|_| pools.len() > 1),
             pools,
@@ -214,10 +236,10 @@ impl<'a> Comparison<'a> {
     /// Measures board by board, and writes the rows of each board as soon as they are known.
     fn run(&mut self) -> Result<(), Failure> {
         let CompareArgs { format, repeat, .. } = *self.args;
-        format.remark(format_args!("{} each on {}", many(repeat, "run"), self.cpu))?;
+        format.remark(format_args!("{} each on {}", many(repeat, "run"), escaped(&self.cpu)))?;
         format.remark(format_args!(
             "ratio: speed relative to {}, ± two standard errors",
-            self.reference_name
+            escaped(&self.reference_name)
         ))?;
         format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
         for size in self.sizes.clone() {

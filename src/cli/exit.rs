@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use nqueens::Error;
 use nqueens::record::{JournalError, Lack};
+use rustix::process::{Resource, getrlimit};
 
 use super::bad_lines::{lines_of, take_out};
 use super::quote::quoted;
@@ -167,7 +168,10 @@ fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
         E::InvalidValue { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
-            (NotNow, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+            // Under a limit of its own address space, a process waits in vain.
+            let is_own = getrlimit(Resource::As).current.is_some();
+            let exit = if is_own { Failed } else { NotNow };
+            (exit, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
         E::UnitOverflow { .. } => {
@@ -222,6 +226,9 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             (Failed, ": make room (bytes or inodes), then run the same command again")
         }
         J::Io { source, action } => match source.kind {
+            K::NotFound if path.parent().is_some_and(Path::is_dir) && *action == "open" => {
+                (Usage, ": name a file or folder that exists, in a folder that takes files")
+            }
             K::NotFound => (Usage, ": name a file or folder that exists"),
             K::InvalidFilename | K::IsADirectory | K::NotADirectory | K::AlreadyExists => {
                 (Usage, ": name another file")

@@ -7,13 +7,14 @@
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
 use std::ptr::null;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use nqueens::Cancel;
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+use signal_hook::flag::register_conditional_shutdown;
 use signal_hook::low_level::{emulate_default_handler, exit, register};
 
 use super::exit::{Exit, Failure};
@@ -29,6 +30,8 @@ const SAME_SIGNAL_MS: u64 = 250;
 const NO_SIGNAL: u64 = u64::MAX;
 /// When the first signal came, in milliseconds since [`BEGUN`].
 static FIRST_SIGNAL: AtomicU64 = AtomicU64::new(NO_SIGNAL);
+/// Whether signals do not stop a count yet, but end the first process of a container.
+static IS_UNCAUGHT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// When the program began to catch signals.
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 
@@ -41,6 +44,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let begun = *BEGUN.get_or_init(Instant::now);
+    if let Some(is_uncaught) = IS_UNCAUGHT.get() {
+        is_uncaught.store(false, Ordering::Relaxed);
+    }
     // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
     for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
         let cancel = cancel.clone();
@@ -67,6 +73,24 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
             .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
     }
     Ok(cancel)
+}
+
+/// Returns whether a signal has asked the program to stop.
+pub(crate) fn has_come() -> bool {
+    FIRST_SIGNAL.load(Ordering::Relaxed) != NO_SIGNAL
+}
+
+/// Makes signals end the first process of a container, because for it, Linux has no default. This holds until signals
+/// are caught to stop a count.
+pub(crate) fn end_first_process() {
+    if std::process::id() != 1 {
+        return;
+    }
+    let is_uncaught = IS_UNCAUGHT.get_or_init(|| Arc::new(AtomicBool::new(true)));
+    for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
+        // If it cannot be caught, it does nothing, as before.
+        let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(is_uncaught));
+    }
 }
 
 /// Returns whether a signal has asked the program to stop so long ago that it should wait for nobody any more.

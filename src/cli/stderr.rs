@@ -8,21 +8,21 @@
 //! After `stty tostop` it would even be stopped by its first line, so messages wait until it is in the foreground, or
 //! until the program ends.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Arguments;
-use std::io::{self, Write};
+use std::io::stderr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{Builder, sleep};
+use std::thread::Builder;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use rustix::process::getpgrp;
-use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
+use super::patient::{STACK, is_in_background, would_stop, write_all};
 use super::quote::escaped;
-use super::signals::wait_for_end;
+use super::signals::{has_come, wait_for_end};
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
@@ -30,8 +30,6 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// The stack of a thread that writes, in bytes. The default of 2 MiB would count under `ulimit -v`.
-pub(crate) const STACK: usize = 1 << 18;
 /// The interval at which progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// The time for which work waits until the bar is off and messages are written, before it prints an answer or goes on.
@@ -89,7 +87,7 @@ fn hand_over(talk: Talk) {
     let thread = THREAD.get_or_init(|| {
         let (sender, talks) = channel();
         let thread = Builder::new().name("nqueens-stderr".to_owned()).stack_size(STACK);
-        thread.spawn(move || write_all(&talks)).ok().map(|_| sender)
+        thread.spawn(move || listen(&talks)).ok().map(|_| sender)
     });
     let unsent = match thread {
         Some(thread) => thread.send(talk).err().map(|error| error.0),
@@ -101,57 +99,58 @@ fn hand_over(talk: Talk) {
 }
 
 /// Writes what is handed over, until the program ends.
-fn write_all(talks: &Receiver<Talk>) {
+fn listen(talks: &Receiver<Talk>) {
     let mut bar = ProgressBar::hidden();
     let mut show: Option<Show> = None;
+    // Lines that would stop the process.
+    let mut waiting = VecDeque::new();
     loop {
-        let talk = match show {
-            Some(_) => talks.recv_timeout(SHOW_EVERY),
-            None => talks.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let talk = if show.is_some() || !waiting.is_empty() {
+            talks.recv_timeout(SHOW_EVERY)
+        } else {
+            talks.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
-        while would_be_stopped() && !IS_ENDING.load(Ordering::Relaxed) {
-            sleep(SHOW_EVERY);
-        }
         match talk {
-            Ok(Talk::Line(line)) if is_in_background() => write_line(&line),
-            Ok(Talk::Line(line)) => bar.suspend(|| write_line(&line)),
+            Ok(Talk::Line(line)) => waiting.push_back(line),
             Ok(Talk::Show(next)) => {
                 bar = ProgressBar::hidden();
                 show = Some(next);
             }
             Ok(Talk::Hide) => {
                 show = None;
-                if !is_in_background() {
+                if !is_in_background(stderr()) {
                     bar.finish_and_clear();
                 }
             }
             Ok(Talk::End(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(show) = show.as_mut().filter(|_| !is_in_background())
-                    && let Some(line) = show(&bar)
-                {
-                    write_line(&line);
+                if let Some(show) = show.as_mut().filter(|_| !is_in_background(stderr())) {
+                    waiting.extend(show(&bar));
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if would_stop(stderr()) {
+            if has_come() {
+                // The process would be stopped in place of ending.
+                waiting.clear();
+            } else if !IS_ENDING.load(Ordering::Relaxed) {
+                continue;
+            }
+        }
+        for line in waiting.drain(..) {
+            if is_in_background(stderr()) {
+                write_line(&line);
+            } else {
+                bar.suspend(|| write_line(&line));
+            }
         }
     }
 }
 
 /// Writes a line at once, so that the lines of several processes do not mix in one log.
 fn write_line(line: &str) {
-    let _ = io::stderr().write_all(format!("nqueens: {line}\n").as_bytes());
-}
-
-/// Returns whether stderr is a terminal on which another job is in the foreground.
-fn is_in_background() -> bool {
-    tcgetpgrp(io::stderr()).is_ok_and(|foreground| foreground != getpgrp())
-}
-
-/// Returns whether the operating system would stop the process if it wrote to its terminal now.
-fn would_be_stopped() -> bool {
-    is_in_background()
-        && tcgetattr(io::stderr()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
+    let _ = write_all(stderr(), format!("nqueens: {line}\n").as_bytes());
 }
 
 /// Limit on messages of one kind that are printed one by one.

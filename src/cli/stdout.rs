@@ -5,16 +5,18 @@
 //! dropped.
 //!
 //! What was put here waits for more, so that a long list takes few writes, but not longer than a moment: whoever reads
-//! along sees every line. Lines are written whole, as many as a pipe takes at once or not at all. So a list that ends
-//! early ends with a whole line.
+//! along sees every line. Lines are written whole, as many as a pipe takes at once or not at all. So a list in a pipe
+//! that ends early ends with a whole line. Terminals and connections make no such promise.
+//!
+//! In the background of a terminal after `stty tostop`, rows wait as well, and only the last answer stops the process.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::signals::is_grace_over;
-use super::stderr::STACK;
+use super::patient::{STACK, would_stop, write_all};
+use super::signals::{has_come, is_grace_over};
 
 /// A block of this many bytes is written at once.
 const BLOCK: usize = 1 << 16;
@@ -39,6 +41,8 @@ struct State {
     is_writing: bool,
     /// Whether somebody waits until everything is written.
     is_wanted: bool,
+    /// Whether nothing more is to be done before everything is written.
+    is_last: bool,
     error: Option<io::Error>,
 }
 
@@ -47,6 +51,7 @@ static OUTPUT: Output = Output {
         waiting: Vec::new(),
         is_writing: false,
         is_wanted: false,
+        is_last: false,
         error: None,
     }),
     changed: Condvar::new(),
@@ -83,6 +88,7 @@ pub(crate) fn put(lines: &[u8]) -> io::Result<()> {
 pub(crate) fn settle(patience: Duration) -> io::Result<()> {
     let mut state = OUTPUT.lock();
     state.is_wanted = true;
+    state.is_last = patience == Duration::MAX;
     OUTPUT.changed.notify_all();
     let is_written = |state: &State| state.waiting.is_empty() && !state.is_writing;
     OUTPUT.wait(state, patience, is_written)
@@ -132,12 +138,12 @@ impl Output {
         static IS_STARTED: OnceLock<bool> = OnceLock::new();
         *IS_STARTED.get_or_init(|| {
             let thread = Builder::new().name("nqueens-stdout".to_owned()).stack_size(STACK);
-            thread.spawn(|| self.write_all()).is_ok()
+            thread.spawn(|| self.write_what_is_put()).is_ok()
         })
     }
 
     /// Writes what is put here, until the program ends.
-    fn write_all(&self) {
+    fn write_what_is_put(&self) {
         let mut state = self.lock();
         loop {
             if state.waiting.is_empty() {
@@ -148,6 +154,11 @@ impl Output {
             let is_little = |state: &mut State| !state.is_wanted && state.waiting.len() < BLOCK;
             let waited = self.changed.wait_timeout_while(state, MOMENT, is_little);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if would_stop(io::stdout()) && (has_come() || !state.is_last) {
+                let waited = self.changed.wait_timeout(state, LOOK_EVERY);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
             let lines = std::mem::take(&mut state.waiting);
             state.is_writing = true;
             drop(state);
@@ -165,11 +176,9 @@ impl Output {
 
 /// Writes lines, as many at once as a pipe takes whole.
 fn write_lines(mut lines: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
     while !lines.is_empty() {
         let (piece, rest) = lines.split_at(whole_lines(lines));
-        out.write_all(piece)?;
-        out.flush()?;
+        write_all(io::stdout(), piece)?;
         lines = rest;
     }
     Ok(())

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 /// Explains an error of the parser. `first` is the first argument, which names the command.
 pub(super) fn explain(error: &clap::Error, program: &Command, first: &str) -> String {
     let reason = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some(ContextValue::String(name)) if is_number(name) => {
             format!("no command given: 'nqueens count {name}' counts the solutions of this board")
         }
         _ => in_one_line(&error.render().to_string()),
@@ -15,6 +15,10 @@ pub(super) fn explain(error: &clap::Error, program: &Command, first: &str) -> St
         Some(command) => format!("{reason}; see 'nqueens {command} --help'"),
         None => format!("{reason}; see 'nqueens --help'"),
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the paragraphs that say what is wrong, without the tip on values that look like options.

@@ -116,7 +116,7 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     // Bytes that are no text become a character that no number contains, so they are refused and not ignored.
     let text = value.to_string_lossy();
     let bad = |error| Exit::Usage.because(format!("{THREADS}: '{text}': {error}"));
-    number_of_threads(&text).map_err(bad)
+    number_of_threads(text.trim()).map_err(bad)
 }
 
 #[cfg(test)]

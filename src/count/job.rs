@@ -138,7 +138,8 @@ impl<'a> Job<'a> {
         let (count, shard, threads) = (self.count, self.count.shard, rayon::current_num_threads());
         let (place, record) = match &count.journal {
             Some(path) => {
-                let (place, record) = Place::open(path, &count.wanted(), shard, || count.plan())?;
+                let (place, record) =
+                    Place::open(path, &count.wanted(), shard, || count.plan(), &count.cancel)?;
                 (Some(place), record)
             }
             None => (None, None),

@@ -123,8 +123,11 @@ fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     let text = stated.to_string_lossy();
     // Bytes that are no text have become a character that no size contains, so they are refused, too.
     let size = Config::new().with_binary().parse_size(text.trim());
-    match size {
-        Ok(bytes) if bytes >= MIN_STATED_BYTES => Ok(bytes),
+    // The crate skips all spaces, but `6 4G` is a slip.
+    let is_one_number =
+        text.split_whitespace().skip(1).all(|word| !word.contains(char::is_numeric));
+    match size.ok().filter(|_| is_one_number) {
+        Some(bytes) if bytes >= MIN_STATED_BYTES => Ok(bytes),
         _ => {
             let advice = "set it to a size such as 64G or 1.5T, or unset it";
             Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))

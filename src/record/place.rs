@@ -9,15 +9,19 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
 
-use super::disk::{create, drop_cache, file_name, goes_on_at, lock, open_with, sync_folder};
+use super::disk::{create, drop_cache, file_name, goes_on_at, lock, open_with};
 use super::first_line::{FirstLine, Wanted};
 use super::folder::read_folder;
 use super::reader::{DoneLine, JournalFile};
 use super::runs::Run;
 use super::writer::Journal;
 use super::{Counts, Record};
+use crate::cancel::Cancel;
 use crate::done::Sum;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -25,6 +29,9 @@ use crate::shard::Shard;
 
 /// The ending of the names of all journals. Other files in a folder are not read.
 const ENDING: &str = "journal";
+
+/// The interval at which a wait for the disk looks for a cancellation.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A place for journals that was opened and read.
 pub(crate) enum Place {
@@ -44,12 +51,14 @@ impl Place {
     ///
     /// [`Error::InvalidValue`] if the name of a journal does not end in `.journal`. [`Error::CountsDiffer`] if a unit
     /// has two different counts: counting it once more would not settle which of them is right. [`Error::Journal`] if
-    /// the journal, or a journal in the folder, cannot be read now: its units may be finished.
+    /// the journal, or a journal in the folder, cannot be read now: its units may be finished. [`Error::StoppedBefore`]
+    /// if the count is cancelled while the disk takes what it does not have yet.
     pub(crate) fn open(
         path: &Path,
         wanted: &Wanted,
         shard: Shard,
         new_plan: impl FnOnce() -> Result<Plan, Error>,
+        cancel: &Cancel,
     ) -> Result<(Self, Option<Record>), Error> {
         let (place, record) = if path.is_dir() {
             let record = read_folder(path, wanted, shard, new_plan)?;
@@ -57,7 +66,7 @@ impl Place {
         } else if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             (Self::Folder(path.to_owned()), None)
         } else if path.extension().is_some_and(|ending| ending == ENDING) {
-            let (lock, record) = Lock::open(path)?;
+            let (lock, record) = Lock::open(path, cancel)?;
             (Self::File(lock), record)
         } else {
             let advice = "name a file that ends in .journal, or a folder with a slash behind it";
@@ -98,15 +107,24 @@ pub(crate) struct Lock {
     pub(super) kept: u64,
     /// Whether a damaged line without a line feed stays at the end.
     pub(super) lacks_line_feed: bool,
+    /// Whether the folder of the file was made for it.
+    pub(super) is_in_new_folder: bool,
 }
 
 impl Lock {
     fn new(path: &Path, file: Option<File>) -> Self {
-        Self { path: path.to_owned(), file, length: 0, kept: 0, lacks_line_feed: false }
+        Self {
+            path: path.to_owned(),
+            file,
+            length: 0,
+            kept: 0,
+            lacks_line_feed: false,
+            is_in_new_folder: false,
+        }
     }
 
     /// Locks the journal at a path and reads it. If there is no file, it is created when the count begins.
-    fn open(path: &Path) -> Result<(Self, Option<Record>), Error> {
+    fn open(path: &Path, cancel: &Cancel) -> Result<(Self, Option<Record>), Error> {
         if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok((Self::new(path, None), None));
         }
@@ -114,8 +132,7 @@ impl Lock {
         // (`fs.protected_regular`).
         let file = open_locked(path, OpenOptions::new().read(true).append(true))?;
         // The cache keeps what is not yet on disk, so that is written first.
-        let synced = file.sync_data().map_err(JournalError::cannot("write"));
-        synced.map_err(|error| error.at(path))?;
+        sync(path, &file, cancel)?;
         let (record, length) = read_from_disk(path, &file, None)?;
         let mut lock = Self { length, ..Self::new(path, Some(file)) };
         if let Some(record) = &record {
@@ -129,9 +146,9 @@ impl Lock {
     /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
     /// not its parents: they might belong to a file system that is not mounted.
     fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
+        let mut is_new = false;
         match fs::create_dir(folder) {
-            // If this fails, syncing the folder itself tells why.
-            Ok(()) => _ = sync_folder(folder),
+            Ok(()) => is_new = true,
             Err(_) if folder.is_dir() => {}
             Err(error) => return Err(JournalError::cannot("open")(error).at(folder)),
         }
@@ -144,9 +161,29 @@ impl Lock {
                 Ok(file) => {
                     // If the file system has no locks, nobody sees that this journal is being written.
                     let _ = lock(&file);
-                    return Ok(Self::new(&path, Some(file)));
+                    return Ok(Self { is_in_new_folder: is_new, ..Self::new(&path, Some(file)) });
                 }
             }
+        }
+    }
+}
+
+/// Forces a journal to disk, which may take its time. A cancellation ends the wait.
+fn sync(path: &Path, file: &File, cancel: &Cancel) -> Result<(), Error> {
+    let of_file = |error| JournalError::cannot("write")(error).at(path);
+    let file = file.try_clone().map_err(of_file)?;
+    let (sender, synced) = channel();
+    let thread = Builder::new().name("nqueens-sync".to_owned());
+    // The receiver may have gone.
+    let started = thread.spawn(move || _ = sender.send(file.sync_data()));
+    started.map_err(Error::no_thread)?;
+    loop {
+        match synced.recv_timeout(LOOK_EVERY) {
+            Ok(synced) => return synced.map_err(of_file),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(of_file(io::Error::other("the thread that syncs has failed")));
+            }
+            Err(RecvTimeoutError::Timeout) => cancel.check("the disk had taken the journal")?,
         }
     }
 }
@@ -223,13 +260,13 @@ mod tests {
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
         let plan = Arc::new(plan);
         let run = Run::begin(Kernel::Portable, 1, Shard::WHOLE);
-        let new = Lock::open(&path).expect("no file yet").0;
+        let new = Lock::open(&path, &Cancel::new()).expect("no file yet").0;
         assert!(!path.exists(), "it is made when the count begins");
         drop(Journal::begin(new, &plan, Sum::default(), &run).expect("a journal"));
         let begun = fs::read_to_string(&path).expect("text");
         for read in ["", &begun[..50], &begun[..begun.len() - 3], &begun] {
             fs::write(&path, read).expect("room");
-            let (lock, _) = Lock::open(&path).expect("nobody writes");
+            let (lock, _) = Lock::open(&path, &Cancel::new()).expect("nobody writes");
             let longer = read.to_owned() + &begun;
             fs::write(&path, &longer).expect("room");
             let refused = Journal::begin(lock, &plan, Sum::default(), &run).map(drop);

@@ -21,7 +21,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::Record;
-use super::disk::{drop_cache, goes_on_at, open, sync_folder};
+use super::disk::{drop_cache, folder_of, goes_on_at, open, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
 use super::place::{Lock, open_locked, read_from_disk};
@@ -73,7 +73,7 @@ struct Written {
 impl Journal {
     /// Begins to write after the lines that the journal holds. The first lines written say who counts.
     pub(super) fn begin(lock: Lock, plan: &Arc<Plan>, held: Sum, run: &Run) -> Result<Self, Error> {
-        let Lock { path, file, length, kept, lacks_line_feed } = lock;
+        let Lock { path, file, length, kept, lacks_line_feed, is_in_new_folder } = lock;
         let of_file = |error: JournalError| error.at(&path);
         let file = match file {
             Some(file) => file,
@@ -105,7 +105,7 @@ impl Journal {
         let (ends, told) = channel();
         let syncer = Builder::new().name("nqueens-journal".to_owned()).spawn({
             let shared = Arc::clone(&shared);
-            move || shared.sync_until_end(&told, kept == 0)
+            move || shared.sync_until_end(&told, kept == 0, is_in_new_folder)
         });
         let syncer = Some(syncer.map_err(Error::no_thread)?);
         Ok(Self { plan: Arc::clone(plan), line_crc, held, shared, ends, syncer })
@@ -235,7 +235,12 @@ impl Shared {
     /// Checks the file again and again, and forces it to disk if something is new. If the file itself is new, forces
     /// its folder to disk as well. If the folder cannot be synced, that is only news: the file is on disk, and nearly
     /// every file system then keeps its name, too.
-    fn sync_until_end(&self, told: &Receiver<Sender<()>>, mut is_new: bool) {
+    fn sync_until_end(
+        &self,
+        told: &Receiver<Sender<()>>,
+        mut is_new: bool,
+        is_in_new_folder: bool,
+    ) {
         let (mut ends, mut harm) = (None, None);
         loop {
             ends = ends.or_else(|| told.recv_timeout(SYNC_EVERY).ok());
@@ -249,6 +254,9 @@ impl Shared {
             let mut folder = Ok(());
             if synced.is_ok() && std::mem::take(&mut is_new) {
                 folder = sync_folder(&self.path);
+                if is_in_new_folder && folder.is_ok() {
+                    folder = sync_folder(folder_of(&self.path));
+                }
             }
             let mut written = self.written();
             if let Err(error) = folder {

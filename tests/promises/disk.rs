@@ -80,7 +80,7 @@ fn the_folders_of_new_names_are_synced() {
     let inner = folder.join("q12");
     let shared = as_folder(&inner);
     let of_new_folder = synced(&mut count_into("12", &shared, &[])).expect("seccomp");
-    assert_eq!(of_new_folder, [folder.clone(), inner.clone()], "a new folder");
+    assert_eq!(of_new_folder, [inner.clone(), folder.clone()], "a new folder");
     let journal = fs::read_dir(&inner).expect("there").next().expect("one").expect("there").path();
     keep_lines(&journal, 9);
     let of_folder = synced(&mut count_into("12", &shared, &[])).expect("seccomp");

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::common::processes::{send, shim, wait_for_work};
+use crate::common::processes::{send, shim, wait_for_work, wait_until_blocked};
 use crate::common::{
-    arg, count_into, finish, fresh_folder, json, nqueens, result, run, spawn, stderr, stdout,
+    arg, count_into, finish, fresh_folder, json, nqueens, refused, result, run, spawn, stderr,
+    stdout,
 };
 
 /// A pipe that takes nothing more, because nobody reads from it.
@@ -184,4 +185,34 @@ fn a_stopped_count_prints_an_object() {
     assert_eq!(object["units"], record.plan().units());
     assert_eq!(object["journal"]["file"], arg(&path));
     fs::remove_dir_all(folder).expect("it is there");
+}
+
+/// Other programs may have set the output not to wait. Whoever reads it later gets all of it.
+#[test]
+fn an_output_that_does_not_wait_is_waited_for() {
+    let (mut reader, writer) = full_pipe();
+    let flags = fcntl_getfl(&writer).expect("flags");
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("flags");
+    let mut command = nqueens(&["list", "10"]);
+    let child = spawn(command.stdout(writer));
+    drop(command);
+    std::thread::sleep(Duration::from_millis(500));
+    let mut list = String::new();
+    reader.read_to_string(&mut list).expect("text");
+    let output = finish(child);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    assert_eq!(list.trim_start_matches('x').lines().count(), 724);
+}
+
+/// The disk first takes what an earlier run has left in the cache.
+#[test]
+fn a_signal_ends_the_wait_for_the_disk_at_the_beginning() {
+    let path = fresh_folder("unread-slow-begin").join("q.journal");
+    assert!(run(&mut count_into("12", &path, &[])).status.success());
+    let mut command = count_into("12", &path, &[]);
+    let mut child = spawn(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "600000"));
+    let pid = child.id();
+    wait_until_blocked(&mut child, pid);
+    send("TERM", &child);
+    refused(&finish(child), 3, &["stopped before the disk had taken the journal"]);
 }
