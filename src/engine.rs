@@ -110,13 +110,15 @@ impl Engine {
         self.spec().textbook.is_none()
     }
 
-    /// Returns the bytes that each thread may use, or 0 for engines that need little.
-    pub(crate) fn worker_bytes(self, size: BoardSize) -> u64 {
+    /// Returns the bytes of memory that each counting thread may use, or 0 for engines that need little.
+    ///
+    /// A count uses at most [three quarters](crate::Memory::usable) of the memory that is available.
+    pub fn memory_of_thread(self, size: BoardSize) -> u64 {
         let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
         if is_for_colours { colours::worker_bytes(size) } else { 0 }
     }
 
-    /// Returns the bytes that each thread may reserve beyond [`Engine::worker_bytes`], mostly for small allocations.
+    /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small allocations.
     /// With engine `colours` on larger boards, buffers that grow are freed, and the heap keeps some of their
     /// addresses: up to 12 MiB at n = 24, by `VmPeak`.
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {

@@ -1,24 +1,24 @@
 //! Estimates of the time and the result of a count, from a sample of its units.
 //!
-//! Units differ in size, but neighbouring units are alike. So the finished units of a plan are grouped into clusters
-//! of neighbouring units, and the clusters are the sample. The sample estimates the sum Y of a value (seconds, or
-//! solutions) over clusters that are not finished, given the sum X of their *sizes*. The size of a cluster is its
-//! number of units. If the total is published, the size is its number of solutions instead, which follows the time
-//! much more closely. From k clusters with sizes x_i and values y_i, which tell as much as k' clusters of equal
-//! size would,
+//! **The CPU time of the rest.** Units that are missing take as much CPU time as units that are finished, in proportion
+//! to their number or, if the total is published, to their solutions. Units differ in size, but neighbouring units are
+//! alike. So the error comes from blocks of neighbouring units. From k blocks with sizes x_i (units or solutions) and
+//! values y_i (CPU seconds), the sum Y of the values of the rest is estimated from the sum X of its sizes:
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
-//! standard error of Y: (1 + 3 / k') s sqrt((K - k) K / k), with K = k + k X / sum x_i clusters in all
+//! standard error of Y: (1 + 3 / k) s sqrt((K - k) K / k), with K = k + k X / sum x_i blocks in all
 //! ```
 //!
-//! The true value lies within twice the standard error in 95 % of all cases. That needs at least twenty clusters, and
-//! more if their sizes differ. From fewer clusters the standard error is infinite.
+//! The true value lies within twice the standard error in 95 % of all cases. That needs at least twenty blocks. From
+//! fewer of them the standard error is infinite. This is the ratio estimator of survey sampling, with its correction for
+//! finite populations (W. G. Cochran, *Sampling Techniques*, chapter 6). The number of solutions is estimated in the same
+//! way, from the solutions of the finished units.
 //!
-//! This is the ratio estimator of survey sampling, with its correction for finite populations (W. G. Cochran,
-//! *Sampling Techniques*, chapter 6). [`TimeLeft`] uses it for the remaining time of a running count, whose finished
-//! units are the sample. [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an
-//! [`Estimate`](crate::Estimate) of the whole.
+//! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute. So it holds if
+//! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.
+//! [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an [`Estimate`](crate::Estimate)
+//! of the whole.
 //!
 //! ```
 //! use nqueens::forecast::core_hours;
@@ -31,16 +31,15 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 
-mod clusters;
+mod approximate;
 mod cores;
-mod ratio;
+mod sample;
 mod time_left;
 
-pub(crate) use clusters::{Clusters, Rest};
+pub use approximate::Approximate;
 pub(crate) use cores::Cores;
-pub use ratio::Approximate;
-pub use time_left::TimeLeft;
-pub(crate) use time_left::seconds_of;
+pub(crate) use sample::{Rest, Sample};
+pub use time_left::{TimeLeft, WallTime};
 
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};

@@ -180,7 +180,7 @@ impl Plan {
     pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let (size, engine) = (self.size, self.engine);
         let reserve = engine.worker_reserve(size);
-        let bytes = engine.worker_bytes(size);
+        let bytes = engine.memory_of_thread(size);
         check_memory_of_threads(format!("engine {engine}"), size, bytes, reserve, threads)
     }
 

@@ -51,6 +51,17 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
     }
 }
 
+/// Returns an expected wall time with its interval. If other programs took a part of the cores, or there are fewer cores
+/// than threads, it says how many cores the threads got: `27h00m ± 2h00m (2 threads got 1.2 cores)`.
+pub(crate) fn wall_time(seconds: Approximate, threads: usize, cores: f64) -> String {
+    let mut text = expected(seconds);
+    // A quiet machine has programs of its own, too.
+    if cores < 0.95 * threads as f64 {
+        text += &format!(" ({} got {cores:.1} cores)", many(threads, "thread"));
+    }
+    text
+}
+
 /// Returns the sum of times, or the longest possible time if the sum is longer.
 pub(crate) fn sum(times: impl Iterator<Item = Duration>) -> Duration {
     times.fold(Duration::ZERO, Duration::saturating_add)
@@ -165,6 +176,9 @@ mod tests {
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
         assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
+        let seconds = Approximate { value: 97_200.0, standard_error: 3600.0, ..estimate };
+        assert_eq!(wall_time(seconds, 2, 1.96), "1d03h ± 2h00m");
+        assert_eq!(wall_time(seconds, 2, 1.23), "1d03h ± 2h00m (2 threads got 1.2 cores)");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use nqueens::forecast::TimeLeft;
 use nqueens::{Error, Observer, Shard, SoFar, Start, cores};
 
 use super::exit::Failure;
-use super::format::{duration, expected};
+use super::format::{duration, wall_time};
 use super::journals::warn_of_damage;
 use super::stderr::{self, message};
 
@@ -64,8 +64,8 @@ struct Notes {
 /// What is under way.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// A count, with the time left.
-    Count(TimeLeft),
+    /// A count on so many threads, with the time left.
+    Count { threads: usize, left: TimeLeft },
     /// An estimate: the steps are milliseconds.
     Sample,
     /// Steps of this name that take equally long.
@@ -142,12 +142,16 @@ impl Observer for Progress {
             name += &format!(" shard {shard}");
         }
         warn_of_damage(start.left_out);
-        self.begin(&name, [done.units, units], Work::Count(start.time_left.clone()));
+        self.begin(
+            &name,
+            [done.units, units],
+            Work::Count { threads: start.threads, left: start.time_left.clone() },
+        );
     }
 
     fn units_done(&self, so_far: &SoFar<'_>) {
         let mut notes = lock(&self.notes);
-        if let Work::Count(left) = &mut notes.work {
+        if let Work::Count { left, .. } = &mut notes.work {
             left.record(so_far.newest);
             notes.done = so_far.done.units as u64;
         }
@@ -213,9 +217,11 @@ impl Notes {
         bar.set_position(done);
         let elapsed = duration(self.begun.elapsed());
         match &self.work {
-            Work::Count(left) => {
-                let left = left.estimate().map(|left| format!("ETA {}, ", expected(left)));
-                let (percent, left) = (percent(done, all), left.unwrap_or_default());
+            Work::Count { threads, left } => {
+                let percent = percent(done, all);
+                let left = left.estimate().map_or(String::new(), |left| {
+                    format!("ETA {}, ", wall_time(left.seconds, *threads, left.cores))
+                });
                 format!("{percent}%, {left}elapsed {elapsed}, {done}/{all} units")
             }
             Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
@@ -253,7 +259,8 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let text = text(Work::Count(TimeLeft::default()), 103_456_789, 123_456_789);
+        let text =
+            text(Work::Count { threads: 2, left: TimeLeft::default() }, 103_456_789, 123_456_789);
         assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }
 

@@ -21,11 +21,22 @@ pub struct Estimate {
     /// The CPU time of all units, in seconds. If the sample has no finished unit, this is a rough value for boards of
     /// this size, measured on other machines.
     pub cpu_seconds: Approximate,
-    /// The wall time of all units in seconds, on the threads that took the sample.
+    /// The wall time of all units in seconds, on the threads that took the sample, if they go on getting as many cores
+    /// as they got.
     pub seconds: Approximate,
+    /// The number of cores that the threads got: CPU time over wall time. `None` if no unit was finished.
+    pub cores: Option<f64>,
     /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
     /// small or has no solution.
     pub total: Approximate,
+}
+
+impl Estimate {
+    /// Returns the wall time of all units in seconds on this many cores like the ones that took the sample, if nothing
+    /// else runs there.
+    pub fn on_cores(&self, cores: usize) -> Approximate {
+        self.cpu_seconds.divided_by(cores as f64)
+    }
 }
 
 /// Returns the time after which a sample ends once units are finished, even if its standard error is still unknown.
@@ -87,13 +98,20 @@ impl Count<'_> {
             }
         };
         let taken = outcome.elapsed.as_secs_f64();
-        let seconds = match left.estimate() {
+        let wall_time = left.estimate();
+        let seconds = match wall_time {
             _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
-            Some(left) => Approximate { value: left.value + taken, ..left },
+            Some(left) => Approximate { value: left.seconds.value + taken, ..left.seconds },
             // If nothing is known, each thread is assumed to have a core of its own, if there are that many.
             None => Approximate::roughly(all.value / threads.min(cores()) as f64),
         };
-        Ok(Estimate { sample: outcome, cpu_seconds: all, seconds, total: left.total() })
+        Ok(Estimate {
+            sample: outcome,
+            cpu_seconds: all,
+            seconds,
+            cores: wall_time.map(|wall_time| wall_time.cores),
+            total: left.total(),
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::done::Sum;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
-use crate::forecast::{Clusters, Rest, TimeLeft};
+use crate::forecast::{Rest, Sample, TimeLeft};
 use crate::machine::cores;
 use crate::plan::Plan;
 use crate::record::{Journal, Place, Record, Run};
@@ -197,8 +197,8 @@ impl<'a> Job<'a> {
         record: Option<&Record>,
     ) -> TimeLeft {
         let recorded = match record {
-            Some(record) => record.clusters(|other| run.is_like(other)),
-            None => Clusters::new(plan.units()),
+            Some(record) => record.sample(|other| run.is_like(other)),
+            None => Sample::new(plan.units()),
         };
         let total = self.published_total();
         let solutions = total.map(|total| total as f64 - done.solutions as f64);

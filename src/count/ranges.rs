@@ -1,108 +1,95 @@
 //! The ranges of units that threads take, in an order that is fixed before the count begins.
 //!
-//! The order is scattered over the plan. Neighbouring units are alike, so the first ranges of the order, however
-//! many, are a fair sample of all units. The very first ranges are short: then there is a fair sample after seconds
-//! even if a unit takes a second. Threads take the ranges strictly in this order. The ranges that are *finished*
-//! first would not be a fair sample, because they are the cheap ones.
+//! **Order.** The plan is cut into pieces, and threads take them in an order that is scattered over the plan. Neighbouring
+//! units are alike, so the first ranges of the order, however many, are a fair sample of all units. Threads take the
+//! ranges strictly in this order. The ranges that are *finished* first would not be a fair sample, because they are the
+//! cheap ones.
+//!
+//! **Length.** A range is at most a small part of what its thread has done so far, so a forecast soon has a sample, and
+//! what is being counted is hardly missing from it. It is at most a small part of what its thread has left to do, so all
+//! threads end together. And between the beginning and the end, ranges are as long as is of use.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
 /// The interval between two reports of a thread, if its units take less.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// The number of ranges for each thread. It is large enough that the last range is short.
-const RANGES_PER_THREAD: usize = 256;
+/// The largest number of units in a range: that many share the programs of `colours`, 20 batches of 20 units.
+///
+/// Shorter ranges compile programs more often: at n = 24, ranges of 7, 30 and 60 units take 2.6, 1.4 and 1.2 times as
+/// long.
+const LONGEST: usize = 400;
 
-/// The largest number of units in a range of ordinary length: long counts have many more units than they need ranges.
-/// At n = 18 and 19, 256 and 1024 made no difference that could be measured (4 %).
-const MAX_RANGE_LEN: usize = 1024;
-
-/// The largest number of units that share the programs of `colours`: 20 batches of 20 units.
-///
-/// Ranges shorter than that compile programs more often: at n = 24, ranges of 7, 30 and 60 units take 2.6, 1.4 and
-/// 1.2 times as long. So ranges have this many units, but at most [`AT_THE_END`] times the length that makes
-/// [`RANGES_PER_THREAD`].
-const MAX_SHARING: usize = 400;
-/// The last units of a count, one part in this number, come in the shorter length, so that threads end together.
-const AT_THE_END: usize = 8;
-
-/// A count begins with ranges of the length of the longest neighbourhood ([`Plan::neighbours`]), then come ranges of
-/// twice that length, then of four times, and so on: this many of each length for each thread, and [`MIN_OF_A_LENGTH`]
-/// at least.
-///
-/// So a long count soon has a forecast. What a thread is counting is a small part of what it has finished, so ranges
-/// that take long, which are finished later, are hardly missing from the sample. But short ranges cost more: with 16
-/// of each length, the first twentieth of n = 24 on 16 threads took 1.25 times as long as it should, and the first
-/// forecasts were 1.6 times too long.
-///
-/// No range is shorter than the longest neighbourhood. In a long neighbourhood each unit is cheap, and a unit chosen
-/// at random more often than not lies in a long one. With shorter ranges the first forecasts of n = 21 were a fifth
-/// too short.
-///
-/// [`Plan::neighbours`]: crate::Plan::neighbours
-const RANGES_OF_A_LENGTH: usize = 4;
-/// The smallest number of ranges of each length, so that few threads have a sample, too.
-const MIN_OF_A_LENGTH: usize = 16;
+/// A range is at most this part of the units that its thread has done, or has left. With a larger number there are more
+/// short ranges, which cost more. With a smaller one, early forecasts lack more of the ranges that take long, and threads
+/// wait longer at the end.
+const PARTS: usize = 8;
 
 /// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
-/// neighbourhood.
+/// neighbourhood ([`Plan::neighbours`]), whose units share most.
+///
+/// [`Plan::neighbours`]: crate::Plan::neighbours
 pub(crate) fn cut_into_ranges(
     todo: &[Range<usize>],
     threads: usize,
     neighbours: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
     let all = todo.iter().map(ExactSizeIterator::len).sum::<usize>();
-    let cut = |length| -> Vec<Range<usize>> {
-        let pieces = |units: &Range<usize>| cut_into_pieces(units.clone(), length, &neighbours);
-        todo.iter().flat_map(pieces).collect()
-    };
-    let short = (all / (threads * RANGES_PER_THREAD)).clamp(1, MAX_RANGE_LEN);
-    let most_neighbours =
-        cut(short).iter().map(|range| neighbours(range.start).len()).max().unwrap_or(1);
-    let long = most_neighbours.pow(2).min(MAX_SHARING).min(AT_THE_END * short).max(short);
-    let of_a_length = (RANGES_OF_A_LENGTH * threads).max(MIN_OF_A_LENGTH);
-    let order = scatter(&cut(long), most_neighbours, of_a_length, &neighbours);
-    let mut left = all;
-    let shortened = order.into_iter().flat_map(|range| {
-        let length = if left <= all / AT_THE_END { short } else { range.len() };
-        left -= range.len();
-        cut_into_pieces(range, length, &neighbours)
-    });
-    shortened.collect()
+    let parts = threads * PARTS;
+    let mut pieces = Vec::new();
+    for units in todo {
+        pieces.extend(cut_into_pieces(units.clone(), (all / parts).clamp(1, LONGEST), &neighbours));
+    }
+    // In a long neighbourhood each unit is cheap, and a unit chosen at random more often than not lies in a long one. So
+    // shorter ranges than the longest neighbourhood would make the first forecasts too short.
+    let shortest = pieces.iter().map(|piece| neighbours(piece.start).len()).max().unwrap_or(1);
+    let mut waiting: VecDeque<Range<usize>> = scattered(pieces).into();
+    let mut ranges = Vec::new();
+    let mut done = 0;
+    while let Some(piece) = waiting.pop_front() {
+        let left = all - done;
+        let length = (done.min(left) / parts).max(shortest);
+        // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
+        let (range, rest) = split(piece, length, ranges.len() % 2 == 0, &neighbours);
+        if !rest.is_empty() && done < left {
+            // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
+            waiting.push_back(rest);
+        } else if !rest.is_empty() {
+            waiting.push_front(rest);
+        }
+        done += range.len();
+        ranges.push(range);
+    }
+    ranges
 }
 
-/// Puts the pieces of a plan in a scattered order. The first pieces are cut in two: a short part, from the length
-/// `shortest` on, takes the place of the piece, and the rest of the piece comes after all other pieces.
-fn scatter(
-    pieces: &[Range<usize>],
-    shortest: usize,
-    of_a_length: usize,
+/// Takes about so many units from the beginning of a piece, or from its end, and returns them and the rest. The rest is
+/// empty if it would be shorter than what is taken.
+fn split(
+    piece: Range<usize>,
+    length: usize,
+    from_beginning: bool,
     neighbours: &impl Fn(usize) -> Range<usize>,
-) -> Vec<Range<usize>> {
-    let stride = scattering_stride(pieces.len());
-    let (mut order, mut rests) = (Vec::new(), Vec::new());
-    for turn in 0..pieces.len() {
-        let Range { start, end } = pieces[turn * stride % pieces.len()];
-        // The length doubles at most ten times.
-        let length = shortest << (turn / of_a_length).min(10);
-        if 2 * length >= end - start {
-            order.push(start..end);
-            continue;
-        }
-        // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        let (short, rest) = if turn % 2 == 0 {
-            let cut = neighbours(start + length - 1).end.min(end);
-            (start..cut, cut..end)
-        } else {
-            let cut = neighbours(end - length).start.max(start);
-            (cut..end, start..cut)
-        };
-        order.push(short);
-        rests.push(rest);
+) -> (Range<usize>, Range<usize>) {
+    let Range { start, end } = piece;
+    if 2 * length >= end - start {
+        return (start..end, end..end);
     }
-    order.extend(rests.into_iter().filter(|rest| !rest.is_empty()));
-    order
+    if from_beginning {
+        let cut = neighbours(start + length - 1).end.min(end);
+        (start..cut, cut..end)
+    } else {
+        let cut = neighbours(end - length).start.max(start);
+        (cut..end, start..cut)
+    }
+}
+
+/// Puts pieces in a scattered order.
+fn scattered(pieces: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let stride = scattering_stride(pieces.len());
+    (0..pieces.len()).map(|turn| pieces[turn * stride % pieces.len()].clone()).collect()
 }
 
 /// Cuts a range into pieces of about this length, each cut between two neighbourhoods.
@@ -152,7 +139,7 @@ mod tests {
         for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {
             let neighbours = |unit| unit / most * most..unit / most * most + most;
             let mut taken = cut_into_ranges(&todo, threads, neighbours);
-            assert!(taken.iter().all(|units| units.len() < MAX_RANGE_LEN + most));
+            assert!(taken.iter().all(|units| units.len() < LONGEST + most.max(LONGEST)));
             taken.sort_unstable_by_key(|units| units.start);
             let is_cut = |at: usize| !at.is_multiple_of(most) && is_todo(at - 1) && is_todo(at);
             assert!(!taken.iter().any(|units| is_cut(units.start)), "{threads} threads, {most}");

@@ -1,13 +1,22 @@
-//! The time that a running count still takes.
+//! The time that a running count still takes: the CPU time of the rest, over the cores that the count gets.
 //!
-//! [`Clusters`] estimates the CPU time of the rest, and [`Cores`] how many cores work on it. The time that threads
-//! have already spent on unreported units is ignored. It is about as long as the threads wait at the end for the last
-//! of them.
+//! The time that threads have already spent on unreported units is ignored. It is about as long as the threads wait at
+//! the end for the last of them.
 
-use super::clusters::{Clusters, Rest};
+use super::Approximate;
 use super::cores::Cores;
-use super::ratio::Approximate;
+use super::sample::{Rest, Sample};
 use crate::done::UnitsDone;
+
+/// A forecast of wall time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WallTime {
+    /// The wall time in seconds. The standard error is infinite while too little is known.
+    pub seconds: Approximate,
+    /// The cores on which the forecast relies: CPU time over wall time in the last minute.
+    pub cores: f64,
+}
 
 /// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer).
 ///
@@ -27,8 +36,9 @@ use crate::done::UnitsDone;
 ///     fn units_done(&self, so_far: &SoFar<'_>) {
 ///         let mut left = self.0.lock().expect("no panic");
 ///         left.record(so_far.newest);
-///         if let Some(seconds) = left.estimate() {
-///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
+///         if let Some(left) = left.estimate() {
+///             let error = 2.0 * left.seconds.standard_error;
+///             println!("{:.0} s, ± {error:.0}, on {:.1} cores", left.seconds.value, left.cores);
 ///         }
 ///     }
 /// }
@@ -39,24 +49,25 @@ use crate::done::UnitsDone;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TimeLeft {
-    clusters: Clusters,
+    sample: Sample,
     rest: Rest,
     /// The CPU seconds of all reports.
     spent: f64,
-    threads: usize,
+    /// The largest number of cores that the threads can use.
+    most_cores: usize,
     cores: Cores,
 }
 
 impl TimeLeft {
-    /// Makes the forecast of a count that begins on this many threads, each with a core of its own. `clusters` are
-    /// units that similar runs have finished.
-    pub(crate) fn new(clusters: Clusters, rest: Rest, threads: usize) -> Self {
-        Self { clusters, rest, threads, ..Self::default() }
+    /// Makes the forecast of a count that begins, and can use so many cores. `sample` has the units that similar runs
+    /// have finished.
+    pub(crate) fn new(sample: Sample, rest: Rest, most_cores: usize) -> Self {
+        Self { sample, rest, most_cores, ..Self::default() }
     }
 
     /// Adds finished units to the sample.
     pub fn record(&mut self, done: &UnitsDone) {
-        self.clusters.add(done);
+        self.sample.add(done);
         self.rest.units = self.rest.units.saturating_sub(done.units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - done.solutions as f64);
         self.cores.record(done);
@@ -65,44 +76,29 @@ impl TimeLeft {
 
     /// Estimates the CPU seconds of the whole count from the finished units.
     pub(crate) fn all_cpu_seconds(&self) -> Option<Approximate> {
-        let left = self.clusters.cpu_seconds(self.rest)?;
+        let left = self.sample.cpu_seconds(self.rest)?;
         Some(Approximate { value: left.value + self.spent, ..left })
     }
 
     /// Estimates the number of solutions of the whole from the finished units.
     pub(crate) fn total(&self) -> Approximate {
-        self.clusters.total(self.rest)
+        self.sample.total(self.rest)
     }
 
-    /// Estimates the remaining wall time in seconds. Returns `None` while nothing is known: in the first seconds, or
-    /// until units are finished. While too little is known to estimate the error, the standard error is infinite.
-    pub fn estimate(&self) -> Option<Approximate> {
-        let work = self.clusters.cpu_seconds(self.rest)?;
-        seconds_of(work, &[(&self.cores, self.threads)])
+    /// Estimates the remaining wall time. Returns `None` until units are finished. While too little is known to estimate
+    /// the error, the standard error is infinite.
+    pub fn estimate(&self) -> Option<WallTime> {
+        let work = self.sample.cpu_seconds(self.rest)?;
+        let cores = self.cores.mean()?.min(self.most_cores as f64);
+        Some(WallTime::of(work, cores))
     }
 }
 
-/// Estimates the wall time in seconds that processes, each with its number of threads, take for work in CPU seconds.
-/// A process of which too little is known is assumed to get as many cores for each thread as the others. Returns
-/// `None` if too little is known of all processes.
-pub(crate) fn seconds_of(work: Approximate, processes: &[(&Cores, usize)]) -> Option<Approximate> {
-    let all: usize = processes.iter().map(|(_, threads)| threads).sum();
-    let cores_of = |seconds: f64| {
-        let of_next = |(cores, threads): &(&Cores, usize)| {
-            Some((cores.forecast(seconds, *threads as f64)?, *threads))
-        };
-        let known = processes.iter().filter_map(of_next);
-        let (cores, threads) =
-            known.reduce(|(one, threads), (other, more)| (one.plus(other), threads + more))?;
-        Some(cores.scaled(all as f64 / threads as f64))
-    };
-    let cores = cores_of(work.value / cores_of(0.0)?.value)?;
-    let time = work.scaled(1.0 / cores.value);
-    let of_cores = time.value * cores.standard_error / cores.value;
-    Some(
-        Approximate { standard_error: time.standard_error.hypot(of_cores), ..time }
-            .with_run_variation(),
-    )
+impl WallTime {
+    /// Returns the wall time that work in CPU seconds takes on so many cores.
+    pub(crate) fn of(work: Approximate, cores: f64) -> Self {
+        Self { seconds: work.divided_by(cores).with_run_variation(), cores }
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off};
 use super::runs::Run;
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Clusters, Cores};
+use crate::forecast::{Cores, Sample};
 use crate::plan::Plan;
 
 /// A journal that was read.
@@ -116,7 +116,7 @@ impl JournalFile {
         };
         let mut damage = Damage::default();
         let line_crc = LineCrc::of(plan);
-        let begin = |run| Run { clusters: Clusters::new(plan.units()), ..run };
+        let begin = |run| Run { sample: Sample::new(plan.units()), ..run };
         // Whether the line before was good, so that it is known which run counted the units of this one.
         let mut is_begun = false;
         // Line 1 was read. A line that is too long is read in pieces, and each piece is damaged.

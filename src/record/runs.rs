@@ -9,7 +9,7 @@ use crate::board::known::known;
 use crate::done::UnitsDone;
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::forecast::{Approximate, Clusters, Rest, seconds_of};
+use crate::forecast::{Approximate, Rest, Sample, WallTime};
 use crate::machine::Cpu;
 use crate::machine::date::today;
 use crate::shard::Shard;
@@ -38,7 +38,7 @@ pub struct Run {
     /// The CPU time that all threads of the process spent on units.
     pub cpu_time: Duration,
     /// The finished units in clusters, with the CPU time that they took.
-    pub(super) clusters: Clusters,
+    pub(super) sample: Sample,
 }
 
 impl Run {
@@ -68,7 +68,7 @@ impl Run {
         self.units += done.units.len();
         self.elapsed = self.elapsed.max(done.elapsed);
         self.cpu_time = self.cpu_time.saturating_add(done.cpu_time);
-        self.clusters.add(done);
+        self.sample.add(done);
     }
 
     /// Parses the line that begins a run, without its first word and its CRC.
@@ -134,9 +134,9 @@ pub struct WorkLeft {
     /// The CPU time of the rest in seconds. `None` while nothing is finished. The standard error is infinite while
     /// too little is finished.
     pub cpu_seconds: Option<Approximate>,
-    /// The wall time of the rest in seconds, for the processes that are counting at this moment. `None` if no process
+    /// The wall time of the rest, if the processes that are counting at this moment count all of it. `None` if no process
     /// is counting, or while too little is known.
-    pub seconds: Option<Approximate>,
+    pub wall_time: Option<WallTime>,
 }
 
 impl Record {
@@ -202,24 +202,44 @@ impl Record {
             now = self.runs().collect();
         }
         let are_alike = now.iter().all(|run| run.is_like(now[0]));
-        let like = self.clusters(|run| now.iter().any(|now| now.is_like(run)));
-        let work = like.cpu_seconds(rest).filter(|_| are_alike).or_else(|| {
-            let any = if like.is_empty() { self.clusters(|_| true) } else { like };
-            Some(Approximate::roughly(any.cpu_seconds(rest)?.value))
-        });
-        let processes: Vec<_> = self
-            .running()
-            .map(|file| (&file.cores, file.runs.last().map_or(0, |run| run.threads)))
-            .collect();
+        let mut sample = self.sample(|run| now.iter().any(|now| now.is_like(run)));
+        let is_exact = are_alike && !sample.is_empty();
+        if sample.is_empty() {
+            sample = self.sample(|_| true);
+        }
+        let mut work = sample.cpu_seconds(rest);
+        if !is_exact {
+            work = work.map(|work| Approximate::roughly(work.value));
+        }
         WorkLeft {
             cpu_seconds: work.map(Approximate::with_run_variation),
-            seconds: work.and_then(|work| seconds_of(work, &processes)),
+            wall_time: work.zip(self.cores()).map(|(work, cores)| WallTime::of(work, cores)),
         }
     }
 
-    /// Returns the finished units of some runs, in clusters.
-    pub(crate) fn clusters(&self, is_wanted: impl Fn(&Run) -> bool) -> Clusters {
-        let new = Clusters::new(self.plan().units());
-        self.runs().filter(|run| is_wanted(run)).fold(new, |sum, run| sum.merged(&run.clusters))
+    /// Returns how many cores the processes that are counting got lately. A process of which too little is known is
+    /// assumed to get as many for each thread as the others.
+    fn cores(&self) -> Option<f64> {
+        let mut threads = 0;
+        let mut known_threads = 0;
+        let mut cores = 0.0;
+        for file in self.running() {
+            let of_file = file.runs.last().map_or(0, |run| run.threads);
+            threads += of_file;
+            if let Some(mean) = file.cores.mean() {
+                known_threads += of_file;
+                cores += mean.min(of_file as f64);
+            }
+        }
+        (known_threads > 0).then(|| cores * threads as f64 / known_threads as f64)
+    }
+
+    /// Returns the finished units of some runs.
+    pub(crate) fn sample(&self, is_wanted: impl Fn(&Run) -> bool) -> Sample {
+        let mut sample = Sample::new(self.plan().units());
+        for run in self.runs().filter(|run| is_wanted(run)) {
+            sample.add_all(&run.sample);
+        }
+        sample
     }
 }

@@ -73,3 +73,34 @@ fn a_sample_of_all_units_is_the_total() {
         }
     }
 }
+
+/// The time on other cores is the CPU time over their number, whatever this machine does meanwhile, and the memory is
+/// said, but not asked for.
+#[test]
+fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
+    let args = ["estimate", "26", "--seconds", "0.1", "--cores", "1000000", "--threads", "1"];
+    let text = output(&args);
+    assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
+    assert!(stdout(&text).contains(" on 1000000 cores like this one\n"), "{text:?}");
+    assert!(stdout(&text).contains("TiB on 1000000 threads\n"), "{text:?}");
+    let object = json(&output(&[&args[..], &["--json"]].concat()));
+    let number = |name: &str| object[name].as_f64().expect(name);
+    let expected = number("estimated_cpu_seconds") / 1e6;
+    assert!((number("estimated_seconds") - expected).abs() < 1e-4 * expected, "{object}");
+    assert_eq!((&object["cores"], &object["threads"]), (&1_000_000.into(), &1.into()));
+    let memory = Engine::Colours.memory_of_thread(size(26)) * 1_000_000;
+    assert_eq!(object["memory"], memory);
+}
+
+/// Four threads on one core, or on two.
+#[test]
+fn an_estimate_says_how_many_cores_the_threads_got() {
+    let threads = 4 * nqueens::cores();
+    let threads = threads.to_string();
+    let args = ["estimate", "20", "--seconds", "2", "--threads", &threads];
+    let text = output(&args);
+    assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
+    let time = stdout(&text).lines().find(|line| line.starts_with("time ")).expect("a time");
+    let got = format!(" ({threads} threads got ");
+    assert!(time.contains(&got) && time.ends_with(" cores)"), "{time}");
+}

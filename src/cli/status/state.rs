@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::{Record, Run};
 use nqueens::{Engine, Error, Shard, WhichCount};
 
-use crate::cli::format::{duration, expected, json_seconds, many};
+use crate::cli::format::{duration, expected, json_seconds, many, rounded, wall_time};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};
 use crate::cli::quote::quoted;
 use crate::cli::report::Report;
@@ -95,10 +95,13 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
         .field("seconds_since_record", since.map(json_seconds))
         .row("CPU time", format_args!("{measured} measured{to_come}"))
         .approximate("cpu_seconds_left", left.cpu_seconds)
-        .approximate("seconds_left", left.seconds);
+        .approximate("seconds_left", left.wall_time.map(|left| left.seconds))
+        .field("cores", left.wall_time.map(|left| rounded(left.cores, 2)));
     if processes > 0 {
-        let seconds = left.seconds.map(|time| format!("{} with these threads", expected(time)));
-        report.row("time left", seconds.as_deref().unwrap_or("too early to say"));
+        let text = left.wall_time.map_or("too early to say".to_owned(), |left| {
+            format!("{} with these threads", wall_time(left.seconds, threads, left.cores))
+        });
+        report.row("time left", text);
     }
 }
 
