@@ -58,7 +58,7 @@ fn a_count_resumes_with_other_threads_and_kernels() {
         let (mut stops, mut before) = (0, 0);
         let outcome = loop {
             let cancel = Cancel::new();
-            let stop = StopAfter { reports: 6.into(), cancel: &cancel };
+            let stop = StopAfter { reports: 2.into(), cancel: &cancel };
             let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
             // Only the first run names the engine; the others find it in the journal.
             let count = if stops == 0 { count.engine(engine) } else { count };

@@ -395,7 +395,7 @@ fn the_times_of_other_runs_are_rough() {
         let args = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
         assert_eq!(output(&[&args[..], more].concat()).status.code(), Some(0), "{more:?}");
     };
-    count(&["--threads", "1"]);
+    count(&["--threads", "16"]);
     let lines = fs::read_to_string(&path).expect("text").lines().count() / 2;
     let left = || {
         let status = json(&output(&["status", "--json", arg(&path)]));

@@ -15,7 +15,8 @@ use crate::common::{
 /// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {
     let path = fresh(&format!("verify-{name}.journal"));
-    let count = Count::new(size(10)).engine(engine).split_rows(2).threads(1);
+    // So many threads take one unit each time.
+    let count = Count::new(size(10)).engine(engine).split_rows(2).threads(16);
     count.journal(&path).run().expect("a count");
     path
 }
