@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(left(0.3, f64::INFINITY), "roughly 300 ms");
         assert_eq!(left(3.0, 0.333), "3.0 s ± 0.7 s");
         assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
-        let seconds = Approximate { value: 97_200.0, standard_error: 3600.0, ..estimate };
+        let seconds = Approximate { value: 97_200.0, standard_error: 3600.0 };
         assert_eq!(wall_time(seconds, 2, 1.96), "1d03h ± 2h00m");
         assert_eq!(wall_time(seconds, 2, 1.23), "1d03h ± 2h00m (2 threads got 1.2 cores)");
     }
