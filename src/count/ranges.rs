@@ -50,10 +50,11 @@ pub(crate) fn cut_into_ranges(
     let mut done = 0;
     while let Some(piece) = waiting.pop_front() {
         let left = all - done;
-        let length = (done.min(left) / parts).max(shortest);
+        let is_beginning = done < left;
+        let length = if is_beginning { (done / parts).max(shortest) } else { left / parts };
         // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        let (range, rest) = split(piece, length, ranges.len() % 2 == 0, &neighbours);
-        if !rest.is_empty() && done < left {
+        let (range, rest) = split(piece, length.max(1), ranges.len() % 2 == 0, &neighbours);
+        if !rest.is_empty() && is_beginning {
             // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
             waiting.push_back(rest);
         } else if !rest.is_empty() {
