@@ -6,8 +6,8 @@ journal, which this program, the driver, writes into FOLDER. So workers and driv
 command, run again, counts only the shards that FOLDER lacks. At the end `nqueens merge FOLDER` prints the total.
 Options of `nqueens count`, such as --engine, may follow `--`.
 
-Exit codes are those of `nqueens`, which its help lists. A shard that failed too often ends with 1, or with 4 if it
-failed each time for lack of memory or threads that other programs use. If the scheduler is gone, the code is 3.
+Exit codes are those of `nqueens`: `nqueens --help` lists them. If a shard fails too often, the code is 1, or 4 if the
+reason was memory or threads that other programs use. If the scheduler is gone, the code is 3.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Error, Outcome, Published, Shard};
+use nqueens::{BoardSize, Error, Outcome, Published, Shard, Sum};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
@@ -78,8 +78,9 @@ impl CountArgs {
         let outcome = session.run(|| session.set_up(count).run_until_stopped())?;
         let mut exit = judge(&outcome);
         let mut classes = None;
-        if let Err(stopped) = outcome.clone().complete() {
-            self.report_stopped(&stopped);
+        let is_complete = outcome.units_done == outcome.units;
+        if !is_complete {
+            self.report_stopped(&outcome);
             exit = exit.and(Exit::Stopped);
         } else if self.fundamental {
             match session.classes(&outcome) {
@@ -90,7 +91,6 @@ impl CountArgs {
             }
         }
         let is_whole = outcome.shard == Shard::WHOLE;
-        let is_complete = outcome.units_done == outcome.units;
         let mut published = Published::Unknown;
         if is_whole && is_complete {
             published = verdict(outcome.size, outcome.total, classes.as_ref());
@@ -108,7 +108,9 @@ impl CountArgs {
     }
 
     /// Prints how far a count came that was stopped.
-    fn report_stopped(&self, stopped: &Error) {
+    fn report_stopped(&self, outcome: &Outcome) {
+        let done = Sum { units: outcome.units_done, solutions: outcome.total };
+        let stopped = Error::Stopped { done, units: outcome.units };
         let part = self.shard.map_or(String::new(), |shard| format!("shard {shard}: "));
         let kept = match &self.journal {
             Some(_) => "the same command resumes the count",

@@ -38,8 +38,7 @@ pub(crate) struct EstimateArgs {
     #[arg(value_parser = time)]
     seconds: Duration,
 
-    /// Estimate the time on C cores like the ones of this machine, which takes the sample; and the memory of as many
-    /// threads
+    /// Estimate the time, and the memory, for C cores like the ones of this machine, where the sample is taken
     #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = up_to(MAX_CORES))]
     cores: Option<usize>,
 

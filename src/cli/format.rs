@@ -52,7 +52,7 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
 }
 
 /// Returns an expected wall time with its interval. If other programs took a part of the cores, or there are fewer cores
-/// than threads, it says how many cores the threads got: `27h00m ± 2h00m (2 threads got 1.2 cores)`.
+/// than threads, it says how many cores the threads got: `20h00m ± 2h00m (2 threads got 1.2 cores)`.
 pub(crate) fn wall_time(seconds: Approximate, threads: usize, cores: f64) -> String {
     let mut text = expected(seconds);
     // A quiet machine has programs of its own, too.

@@ -120,7 +120,7 @@ impl JournalsArgs {
     pub(crate) fn describe_missing(&self, record: &Record) -> String {
         let units = record.plan().units() - record.sum().units;
         let all = many(record.plan().units(), "unit");
-        let lacks = format!("the journals lack {} of {all}", units);
+        let lacks = format!("the journals lack {units} of {all}");
         if record.left_out.iter().any(is_unread) {
             return format!("{lacks}, unless the journals that could not be read hold them");
         }

@@ -64,7 +64,7 @@ struct Notes {
 /// What is under way.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// A count on so many threads, with the time left.
+    /// A count, with its number of threads and the time left.
     Count { threads: usize, left: TimeLeft },
     /// An estimate: the steps are milliseconds.
     Sample,

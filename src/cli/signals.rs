@@ -93,7 +93,7 @@ pub(crate) fn end_first_process() {
     }
 }
 
-/// Returns whether a signal has asked the program to stop so long ago that it should wait for nobody any more.
+/// Returns whether a signal came longer ago than the grace. Then nothing is waited for any more.
 pub(crate) fn is_grace_over() -> bool {
     let first = FIRST_SIGNAL.load(Ordering::Relaxed);
     let Some(begun) = BEGUN.get().filter(|_| first != NO_SIGNAL) else { return false };

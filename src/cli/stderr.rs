@@ -45,8 +45,8 @@ enum Talk {
     Show(Show),
     /// Takes the bar off.
     Hide,
-    /// Is dropped once everything before it is written.
-    End(#[expect(dead_code, reason = "that it is dropped is the news")] Sender<Infallible>),
+    /// Is dropped once everything before it is written: that is the news.
+    End(Sender<Infallible>),
 }
 
 /// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
@@ -102,16 +102,17 @@ fn hand_over(talk: Talk) {
 fn listen(talks: &Receiver<Talk>) {
     let mut bar = ProgressBar::hidden();
     let mut show: Option<Show> = None;
-    // Lines that would stop the process.
-    let mut waiting = VecDeque::new();
+    // They wait here while writing them would stop the process.
+    let mut lines = VecDeque::new();
     loop {
-        let talk = if show.is_some() || !waiting.is_empty() {
+        let mut ended = None;
+        let talk = if show.is_some() || !lines.is_empty() {
             talks.recv_timeout(SHOW_EVERY)
         } else {
             talks.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
         match talk {
-            Ok(Talk::Line(line)) => waiting.push_back(line),
+            Ok(Talk::Line(line)) => lines.push_back(line),
             Ok(Talk::Show(next)) => {
                 bar = ProgressBar::hidden();
                 show = Some(next);
@@ -122,10 +123,10 @@ fn listen(talks: &Receiver<Talk>) {
                     bar.finish_and_clear();
                 }
             }
-            Ok(Talk::End(_)) => {}
+            Ok(Talk::End(sender)) => ended = Some(sender),
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(show) = show.as_mut().filter(|_| !is_in_background(stderr())) {
-                    waiting.extend(show(&bar));
+                    lines.extend(show(&bar));
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return,
@@ -133,18 +134,19 @@ fn listen(talks: &Receiver<Talk>) {
         if would_stop(stderr()) {
             if has_come() {
                 // The process would be stopped in place of ending.
-                waiting.clear();
+                lines.clear();
             } else if !IS_ENDING.load(Ordering::Relaxed) {
                 continue;
             }
         }
-        for line in waiting.drain(..) {
+        for line in lines.drain(..) {
             if is_in_background(stderr()) {
                 write_line(&line);
             } else {
                 bar.suspend(|| write_line(&line));
             }
         }
+        drop(ended);
     }
 }
 

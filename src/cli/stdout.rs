@@ -70,10 +70,8 @@ pub(crate) fn put(lines: &[u8]) -> io::Result<()> {
         return write_lines(lines);
     }
     state.waiting.extend_from_slice(lines);
-    if state.waiting.len() >= BLOCK {
-        OUTPUT.changed.notify_all();
-    } else if state.waiting.len() == lines.len() {
-        // The thread sleeps while nothing waits.
+    // The thread sleeps while nothing waits, and then waits for more.
+    if state.waiting.len() == lines.len() || state.waiting.len() >= BLOCK {
         OUTPUT.changed.notify_all();
     }
     let has_room = |state: &State| state.waiting.len() < MAX_WAITING;

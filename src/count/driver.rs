@@ -84,7 +84,7 @@ impl Driver<'_> {
         Ok(whole)
     }
 
-    /// Tells the observer of finished units.
+    /// Reports finished units to the observer.
     fn report(&self, newest: &UnitsDone) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         *done = *done + newest.sum();

@@ -106,12 +106,8 @@ impl Count<'_> {
 }
 
 impl Outcome {
-    /// Returns the outcome if all units are finished.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Stopped`] if the count was stopped before its end.
-    pub fn complete(self) -> Result<Self, Error> {
+    /// Returns the outcome if all units are finished, else [`Error::Stopped`].
+    fn complete(self) -> Result<Self, Error> {
         if self.units_done == self.units {
             return Ok(self);
         }

@@ -5,9 +5,10 @@
 //! ranges strictly in this order. The ranges that are *finished* first would not be a fair sample, because they are the
 //! cheap ones.
 //!
-//! **Length.** A range is at most a small part of what its thread has done so far, so a forecast soon has a sample, and
-//! what is being counted is hardly missing from it. It is at most a small part of what its thread has left to do, so all
-//! threads end together. And between the beginning and the end, ranges are as long as is of use.
+//! **Length.** At the beginning a range is a small part of what its thread has done so far, but no shorter than the longest
+//! neighbourhood. So a forecast soon has a sample, and what is being counted is hardly missing from it. At the end a
+//! range is a small part of what its thread has left to do, so all threads end together. In between, ranges are as long
+//! as is of use.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -66,8 +67,8 @@ pub(crate) fn cut_into_ranges(
     ranges
 }
 
-/// Takes about so many units from the beginning of a piece, or from its end, and returns them and the rest. The rest is
-/// empty if it would be shorter than what is taken.
+/// Cuts a piece in two: a part of about this length from its beginning, or from its end, and the rest. If the rest would
+/// be shorter than the part, the part is the whole piece, and the rest is empty.
 fn split(
     piece: Range<usize>,
     length: usize,
@@ -133,6 +134,28 @@ mod tests {
         }
     }
 
+    /// Without neighbourhoods, a range is at most twice the part that the rule names: a piece is not cut if its rest
+    /// would be shorter.
+    #[test]
+    fn ranges_are_short_at_both_ends() {
+        for threads in [1, 2, 16] {
+            let all = 100_000;
+            let todo = 0..all;
+            let todo = std::slice::from_ref(&todo);
+            let ranges = cut_into_ranges(todo, threads, |unit| unit..unit + 1);
+            let mut done = 0;
+            for range in &ranges {
+                let part = done.min(all - done) / (threads * PARTS);
+                assert!(
+                    range.len() <= 2 * part.max(1),
+                    "{range:?} after {done}, {threads} threads"
+                );
+                done += range.len();
+            }
+            assert!(ranges.iter().any(|range| range.len() >= LONGEST / 2), "{threads} threads");
+        }
+    }
+
     #[test]
     fn every_unit_is_taken_once_and_no_neighbourhood_is_cut() {
         let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
@@ -140,7 +163,7 @@ mod tests {
         for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {
             let neighbours = |unit| unit / most * most..unit / most * most + most;
             let mut taken = cut_into_ranges(&todo, threads, neighbours);
-            assert!(taken.iter().all(|units| units.len() < LONGEST + most.max(LONGEST)));
+            assert!(taken.iter().all(|units| units.len() < LONGEST + most));
             taken.sort_unstable_by_key(|units| units.start);
             let is_cut = |at: usize| !at.is_multiple_of(most) && is_todo(at - 1) && is_todo(at);
             assert!(!taken.iter().any(|units| is_cut(units.start)), "{threads} threads, {most}");

@@ -11,7 +11,11 @@ const MINUTE: f64 = 60.0;
 /// What the threads of a process have lately reported.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cores {
+    /// The reports that may still matter.
     reports: VecDeque<Report>,
+    /// The end of the latest report, and the CPU seconds of the longest report of all.
+    now: f64,
+    longest: f64,
 }
 
 /// The end of a report in seconds since the process began, and its CPU seconds. A thread has spent them just before that
@@ -25,9 +29,12 @@ struct Report {
 impl Cores {
     pub(crate) fn record(&mut self, done: &UnitsDone) {
         let end = done.elapsed.as_secs_f64();
-        self.reports.push_back(Report { end, cpu_seconds: done.cpu_time.as_secs_f64() });
-        let begin = self.known_until() - MINUTE;
-        while self.reports.front().is_some_and(|report| report.end < begin) {
+        let cpu_seconds = done.cpu_time.as_secs_f64();
+        self.reports.push_back(Report { end, cpu_seconds });
+        self.now = self.now.max(end);
+        self.longest = self.longest.max(cpu_seconds);
+        let needed_from = self.now - self.longest - MINUTE;
+        while self.reports.front().is_some_and(|report| report.end < needed_from) {
             self.reports.pop_front();
         }
     }
@@ -35,9 +42,8 @@ impl Cores {
     /// Returns the moment until which all CPU time is known: the one at which the longest report that may be under way
     /// now would have begun.
     fn known_until(&self) -> f64 {
-        let now = self.reports.iter().map(|report| report.end).fold(0.0, f64::max);
         let longest = self.reports.iter().map(|report| report.cpu_seconds).fold(0.0, f64::max);
-        now - longest
+        self.now - longest
     }
 
     /// Returns how many cores the process got. Returns `None` while too little is known.

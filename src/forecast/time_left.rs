@@ -59,8 +59,8 @@ pub struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Makes the forecast of a count that begins, and can use so many cores. `sample` has the units that similar runs
-    /// have finished.
+    /// Makes the forecast of a count that begins, and that can use `most_cores` cores. `sample` holds the units that
+    /// similar runs have finished.
     pub(crate) fn new(sample: Sample, rest: Rest, most_cores: usize) -> Self {
         Self { sample, rest, most_cores, ..Self::default() }
     }
@@ -95,7 +95,7 @@ impl TimeLeft {
 }
 
 impl WallTime {
-    /// Returns the wall time that work in CPU seconds takes on so many cores.
+    /// Returns the wall time for some work, given in CPU seconds, on a number of cores.
     pub(crate) fn of(work: Approximate, cores: f64) -> Self {
         Self { seconds: work.divided_by(cores).with_run_variation(), cores }
     }

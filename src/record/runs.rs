@@ -37,7 +37,7 @@ pub struct Run {
     pub elapsed: Duration,
     /// The CPU time that all threads of the process spent on units.
     pub cpu_time: Duration,
-    /// The finished units in clusters, with the CPU time that they took.
+    /// The finished units with the CPU time that they took, for a forecast.
     pub(super) sample: Sample,
 }
 
