@@ -145,8 +145,8 @@ impl Plan {
     }
 
     /// Returns the range of units around this one that a thread counts fastest one after the other.
-    pub(crate) fn neighbours(&self, unit: usize) -> Range<usize> {
-        self.list.neighbours(unit)
+    pub(crate) fn counted_together(&self, unit: usize) -> Range<usize> {
+        self.list.counted_together(unit)
     }
 
     /// Returns which solutions a unit counts, and how many times. Another program needs no more to count the unit.

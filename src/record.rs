@@ -82,7 +82,7 @@ pub(crate) use place::Place;
 use reader::DoneLine;
 pub use reader::JournalFile;
 pub use runs::{Run, ShardUnits, WorkLeft};
-pub use twice::{Comparison, compare};
+pub use twice::{TwiceCounted, compare_counts};
 pub(crate) use writer::Journal;
 
 /// The number of lines that a thread reads before it puts their counts into the record.

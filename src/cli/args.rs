@@ -13,24 +13,24 @@ use super::progress::ProgressWhen;
 use super::stderr::message;
 use super::values::{number_of_threads, up_to};
 
-/// `None` for `auto` or `all`. The alias keeps clap from taking the field for an option without a default.
-pub(crate) type OrElse<T> = Option<T>;
-
 /// The heading of options that experts need; the short help leaves them out.
 pub(crate) const EXPERTS: &str = "Engine and machine";
 
 /// How to count.
+///
+/// `None` is the word `auto`. Clap takes a field of type `Option` for an option without a default value, except if the type
+/// is written with its path, as here.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// Engine that counts: see 'nqueens help count'
     #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest engine for the board", engines()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) engine: OrElse<Engine>,
+    pub(crate) engine: std::option::Option<Engine>,
 
     /// Vector instructions to use: see 'nqueens help count'
     #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) kernel: OrElse<Kernel>,
+    pub(crate) kernel: std::option::Option<Kernel>,
 }
 
 /// The threads, and when to show progress.
@@ -61,7 +61,7 @@ impl SplitArgs {
     /// # Errors
     ///
     /// Wrong usage if another engine than subtrees is named, because it would not obey the option.
-    pub(crate) fn rows(&self, engine: OrElse<Engine>) -> Result<Option<usize>, Failure> {
+    pub(crate) fn rows(&self, engine: Option<Engine>) -> Result<Option<usize>, Failure> {
         let other = engine.filter(|engine| *engine != Engine::Subtrees);
         match (self.split_rows, other) {
             (Some(_), Some(engine)) => {

@@ -22,7 +22,7 @@ use nqueens::{
 use rayon::ThreadPool;
 use sysinfo::System;
 
-use crate::cli::args::{OrElse, engines, kernels, named_or};
+use crate::cli::args::{engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{check_drawing, drawing, write_drawing};
 use crate::cli::format::{duration, many};
@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,colours")]
     #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
-    engines: Vec<OrElse<Engine>>,
+    engines: Vec<Option<Engine>>,
 
     /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
     /// the usable cores]
@@ -68,7 +68,7 @@ pub(crate) struct CompareArgs {
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or::<Kernel>("all", "all that this CPU can run", kernels()))]
     #[arg(default_value = Kernel::detect().name(), hide_default_value = true)]
-    kernels: Vec<OrElse<Kernel>>,
+    kernels: Vec<Option<Kernel>>,
 
     /// Number of timed runs of each, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]

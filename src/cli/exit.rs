@@ -26,13 +26,13 @@ pub(crate) enum Exit {
     Failed = 1,
     Usage = 2,
     Stopped = 3,
-    NotNow = 4,
+    Temporary = 4,
 }
 
 impl Exit {
     /// All exit codes, in the order of their numbers.
     pub(crate) const ALL: [Self; 5] =
-        [Self::Done, Self::Failed, Self::Usage, Self::Stopped, Self::NotNow];
+        [Self::Done, Self::Failed, Self::Usage, Self::Stopped, Self::Temporary];
 
     /// Returns what an exit code means. Help, manual pages and README take their words from here.
     ///
@@ -48,7 +48,7 @@ impl Exit {
             Self::Stopped => {
                 "stopped, not complete, or nothing recorded yet: with a journal, the same command resumes"
             }
-            Self::NotNow => {
+            Self::Temporary => {
                 "temporarily impossible (memory or threads that others use, a journal that is being written): the same \
                  command works later, or on another machine"
             }
@@ -164,13 +164,13 @@ impl From<Error> for Failure {
 /// error cannot be forgotten.
 fn way_out(error: &Error) -> (Exit, String) {
     use Error as E;
-    use Exit::{Failed, NotNow, Stopped, Usage};
+    use Exit::{Failed, Stopped, Temporary, Usage};
     let (exit, text) = match error {
         E::InvalidValue { .. } => (Usage, ""),
         E::ThreadsNotStarted { .. } => {
             // Under a limit of its own address space, a process waits in vain.
             let is_own = getrlimit(Resource::As).current.is_some();
-            let exit = if is_own { Failed } else { NotNow };
+            let exit = if is_own { Failed } else { Temporary };
             (exit, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
         }
         E::EntryOverflow { .. } => (Failed, ": count with --engine subtrees"),
@@ -187,7 +187,7 @@ fn way_out(error: &Error) -> (Exit, String) {
             let slower = if is_colours { ", or, much slower, with --engine subtrees" } else { "" };
             let elsewhere = "count where there is more memory (see 'nqueens cpu')";
             let needed = bytes.saturating_mul(threads.unwrap_or(1) as u64);
-            let exit = if needed > *most { Failed } else { NotNow };
+            let exit = if needed > *most { Failed } else { Temporary };
             return (exit, format!(": {fits}{elsewhere}{slower}"));
         }
         E::Inconsistent { .. } => (Failed, ""),
@@ -213,7 +213,7 @@ const CHECK_DISK: &str = ": check the disk, then run the same command again";
 
 /// Returns the exit code and the way out if a journal cannot be used.
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
-    use Exit::{Failed, NotNow, Stopped, Usage};
+    use Exit::{Failed, Stopped, Temporary, Usage};
     use JournalError as J;
     use io::ErrorKind as K;
     let (exit, text) = match error {
@@ -239,12 +239,14 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
             _ => match source.lack {
                 Some(Lack::HandlesOfProcess) => (Failed, ": raise the limit (ulimit -n)"),
                 Some(Lack::HandlesOfMachine) => {
-                    (NotNow, ": try later, when other programs have closed files")
+                    (Temporary, ": try later, when other programs have closed files")
                 }
                 Some(Lack::Memory) => {
-                    (NotNow, ": try later, when other programs have given memory back")
+                    (Temporary, ": try later, when other programs have given memory back")
                 }
-                Some(Lack::FileServer) => (NotNow, ": the file server has changed, so try again"),
+                Some(Lack::FileServer) => {
+                    (Temporary, ": the file server has changed, so try again")
+                }
                 None if *action == "open" => (Failed, ": check the path and the file system"),
                 None => (Failed, CHECK_DISK),
             },
@@ -255,8 +257,8 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         J::FolderNotSynced { .. } => (Failed, ""),
         J::Gone => (Failed, ": move it back; the same command counts what is missing"),
         J::WrittenByOthers => (Failed, ": the same command counts what is missing"),
-        J::Changed => (NotNow, ": run the same command again"),
-        J::InUse => (NotNow, ": wait for it, or name another file"),
+        J::Changed => (Temporary, ": run the same command again"),
+        J::InUse => (Temporary, ": wait for it, or name another file"),
         J::NotAJournal | J::NoPlan { .. } => {
             let (exit, condition) = match error {
                 J::NotAJournal => {
@@ -302,7 +304,7 @@ mod tests {
             assert_eq!(one.and(other), Exit::Failed);
             assert_eq!(one.because("").after(other).exit, Exit::Failed);
         }
-        assert_eq!(Exit::NotNow.because("").after(Exit::Stopped).exit, Exit::NotNow);
+        assert_eq!(Exit::Temporary.because("").after(Exit::Stopped).exit, Exit::Temporary);
         assert_eq!(Exit::Done.and(Exit::Stopped), Exit::Stopped);
     }
 
@@ -327,7 +329,7 @@ mod tests {
         };
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
                     much slower, with --engine subtrees";
-        assert_eq!(text(4, 2 << 30), (Exit::NotNow, fits.to_owned()));
+        assert_eq!(text(4, 2 << 30), (Exit::Temporary, fits.to_owned()));
         assert!(!text(4, 300 << 20).1.contains("--threads"));
         assert_eq!(text(6, 2 << 30).0, Exit::Failed, "so much memory will never be free");
     }

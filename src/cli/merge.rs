@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::Args;
-use nqueens::record::{Record, RecordedCount, compare};
+use nqueens::record::{Record, RecordedCount, compare_counts};
 use nqueens::{Error, Published};
 use serde_json::{Value, json};
 
@@ -93,25 +93,23 @@ impl MergeArgs {
     /// Compares both counts. There is a total only if they agree on every unit.
     fn compare_counts(&self) -> Result<Exit, Failure> {
         let [first, second] = &self.journals.read_both(self.format)?;
-        let comparison = compare(first, second)?;
+        let twice = compare_counts(first, second)?;
         let plan = first.plan();
-        let is_proof = comparison.units == plan.units() && comparison.differing == 0;
-        let counted =
-            format!("{} of {} counted twice", comparison.units, many(plan.units(), "unit"));
+        let is_proof = twice.units == plan.units() && twice.differing == 0;
+        let counted = format!("{} of {} counted twice", twice.units, many(plan.units(), "unit"));
         let counts = [("first", first), ("second", second)];
 
-        let exit =
-            if comparison.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
-        print_first(comparison.disagreements.iter().map(|[first, second]| {
+        let exit = if twice.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
+        print_first(twice.disagreements.iter().map(|[first, second]| {
             format!("unit {} differs: first count {first}, second count {second}", first.unit)
         }));
-        if comparison.differing > 0 {
+        if twice.differing > 0 {
             message!(
                 "the counts differ in {}: at least one machine made errors; take the lines out of both counts, and \
                  count their units again",
-                many(comparison.differing, "unit")
+                many(twice.differing, "unit")
             );
-            let lines = lines_of(&comparison.lines);
+            let lines = lines_of(&twice.lines);
             print_commands(lines, BadLines::new());
         } else if !is_proof {
             message!("{counted}, all with equal counts");
@@ -126,12 +124,9 @@ impl MergeArgs {
         report.entry("published", published.to_string());
         report
             .row("twice", format_args!("{counted}, all with equal counts"))
-            .field("counted_twice", comparison.units)
-            .field("differing", comparison.differing)
-            .field(
-                "differences",
-                comparison.disagreements.iter().map(difference).collect::<Vec<_>>(),
-            );
+            .field("counted_twice", twice.units)
+            .field("differing", twice.differing)
+            .field("differences", twice.disagreements.iter().map(difference).collect::<Vec<_>>());
         for (name, record) in counts {
             let mut part = report_journals(record);
             let machines: BTreeSet<_> = record.runs().map(|run| run.machine.as_str()).collect();

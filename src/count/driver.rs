@@ -46,7 +46,7 @@ impl Driver<'_> {
     /// Counts these units on the current rayon pool, until the end or until the count has to stop.
     pub(super) fn run(&self, todo: &[Range<usize>]) -> Result<Sum, Error> {
         let Start { plan, kernel, threads, .. } = *self.start;
-        let ranges = cut_into_ranges(todo, threads, |unit| plan.neighbours(unit));
+        let ranges = cut_into_ranges(todo, threads, |unit| plan.counted_together(unit));
         // Each thread takes one range after the other, in their order, and counts all of them with one worker.
         let count = |worker: &mut Option<_>, range| {
             self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)

@@ -29,23 +29,28 @@ const LONGEST: usize = 400;
 const PARTS: usize = 8;
 
 /// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
-/// neighbourhood ([`Plan::neighbours`]), whose units share most.
+/// neighbourhood ([`Plan::counted_together`]), whose units share most.
 ///
-/// [`Plan::neighbours`]: crate::Plan::neighbours
+/// [`Plan::counted_together`]: crate::Plan::counted_together
 pub(crate) fn cut_into_ranges(
     todo: &[Range<usize>],
     threads: usize,
-    neighbours: impl Fn(usize) -> Range<usize>,
+    counted_together: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
     let all = todo.iter().map(ExactSizeIterator::len).sum::<usize>();
     let parts = threads * PARTS;
     let mut pieces = Vec::new();
     for units in todo {
-        pieces.extend(cut_into_pieces(units.clone(), (all / parts).clamp(1, LONGEST), &neighbours));
+        pieces.extend(cut_into_pieces(
+            units.clone(),
+            (all / parts).clamp(1, LONGEST),
+            &counted_together,
+        ));
     }
     // In a long neighbourhood each unit is cheap, and a unit chosen at random more often than not lies in a long one. So
     // shorter ranges than the longest neighbourhood would make the first forecasts too short.
-    let shortest = pieces.iter().map(|piece| neighbours(piece.start).len()).max().unwrap_or(1);
+    let shortest =
+        pieces.iter().map(|piece| counted_together(piece.start).len()).max().unwrap_or(1);
     let mut waiting: VecDeque<Range<usize>> = scattered(pieces).into();
     let mut ranges = Vec::new();
     let mut done = 0;
@@ -54,7 +59,7 @@ pub(crate) fn cut_into_ranges(
         let is_beginning = done < left;
         let length = if is_beginning { (done / parts).max(shortest) } else { left / parts };
         // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        let (range, rest) = split(piece, length.max(1), ranges.len() % 2 == 0, &neighbours);
+        let (range, rest) = split(piece, length.max(1), ranges.len() % 2 == 0, &counted_together);
         if !rest.is_empty() && is_beginning {
             // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
             waiting.push_back(rest);
@@ -73,17 +78,17 @@ fn split(
     piece: Range<usize>,
     length: usize,
     from_beginning: bool,
-    neighbours: &impl Fn(usize) -> Range<usize>,
+    counted_together: &impl Fn(usize) -> Range<usize>,
 ) -> (Range<usize>, Range<usize>) {
     let Range { start, end } = piece;
     if 2 * length >= end - start {
         return (start..end, end..end);
     }
     if from_beginning {
-        let cut = neighbours(start + length - 1).end.min(end);
+        let cut = counted_together(start + length - 1).end.min(end);
         (start..cut, cut..end)
     } else {
-        let cut = neighbours(end - length).start.max(start);
+        let cut = counted_together(end - length).start.max(start);
         (cut..end, start..cut)
     }
 }
@@ -98,10 +103,10 @@ fn scattered(pieces: Vec<Range<usize>>) -> Vec<Range<usize>> {
 fn cut_into_pieces(
     units: Range<usize>,
     length: usize,
-    neighbours: &impl Fn(usize) -> Range<usize>,
+    counted_together: &impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
     let first = units.start;
-    let cuts = units.clone().step_by(length).map(|at| neighbours(at).start.max(first));
+    let cuts = units.clone().step_by(length).map(|at| counted_together(at).start.max(first));
     let mut cuts: Vec<usize> = cuts.chain([units.end]).collect();
     cuts.dedup();
     cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()
@@ -161,8 +166,8 @@ mod tests {
         let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
         let is_todo = |unit| todo.iter().any(|units| units.contains(&unit));
         for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {
-            let neighbours = |unit| unit / most * most..unit / most * most + most;
-            let mut taken = cut_into_ranges(&todo, threads, neighbours);
+            let counted_together = |unit| unit / most * most..unit / most * most + most;
+            let mut taken = cut_into_ranges(&todo, threads, counted_together);
             assert!(taken.iter().all(|units| units.len() < LONGEST + most));
             taken.sort_unstable_by_key(|units| units.start);
             let is_cut = |at: usize| !at.is_multiple_of(most) && is_todo(at - 1) && is_todo(at);
@@ -170,7 +175,7 @@ mod tests {
             let units = taken.into_iter().flatten();
             assert!(
                 units.eq(todo.iter().cloned().flatten()),
-                "{threads} threads, {most} neighbours"
+                "{threads} threads, {most} counted together"
             );
         }
     }

@@ -99,7 +99,7 @@ impl Units for Colours {
         self.units.weight(unit)
     }
 
-    fn neighbours(&self, unit: usize) -> Range<usize> {
+    fn counted_together(&self, unit: usize) -> Range<usize> {
         let is_short = self.units.size.rows() <= LARGEST_BY_CLASSES;
         if is_short { self.units.class_pair_units(unit) } else { self.units.batch(unit).units }
     }

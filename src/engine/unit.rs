@@ -30,7 +30,7 @@ pub(crate) trait Units: Send + Sync {
 
     /// Returns the range of units around this one that a thread counts fastest one after the other. Each unit of the
     /// range has this range.
-    fn neighbours(&self, unit: usize) -> Range<usize> {
+    fn counted_together(&self, unit: usize) -> Range<usize> {
         unit..unit + 1
     }
 

@@ -7,10 +7,10 @@ use crate::error::Error;
 /// The largest number of differing units that are named one by one.
 const MAX_NAMED: usize = 100;
 
-/// The result of comparing two counts of a plan.
+/// The units of a plan that were counted twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct TwiceCounted {
     /// The number of units that both counts have finished.
     pub units: usize,
     /// The number of units whose two counts differ.
@@ -26,15 +26,19 @@ pub struct Comparison {
 /// # Errors
 ///
 /// [`Error::PlansDiffer`] unless the records are the first and the second count of one plan.
-pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
-    let plans = [first.plan(), second.plan()];
-    let counts = plans.map(|plan| plan.which_count());
-    if plans[0].hash() != plans[1].hash() || counts != [WhichCount::First, WhichCount::Second] {
-        let files = [first, second].map(|record| record.files[0].path.clone());
-        return Err(Error::PlansDiffer { files, plans: plans.map(ToString::to_string) });
+pub fn compare_counts(first: &Record, second: &Record) -> Result<TwiceCounted, Error> {
+    let is_one_plan = first.plan().hash() == second.plan().hash();
+    let are_first_and_second = first.plan().which_count() == WhichCount::First
+        && second.plan().which_count() == WhichCount::Second;
+    if !is_one_plan || !are_first_and_second {
+        return Err(Error::PlansDiffer {
+            files: [first, second].map(|record| record.files[0].path.clone()),
+            plans: [first.plan().to_string(), second.plan().to_string()],
+        });
     }
-    let (mut units, mut differing) = (0, Vec::new());
-    for unit in 0..plans[0].units() {
+    let mut units = 0;
+    let mut differing = Vec::new();
+    for unit in 0..first.plan().units() {
         if let (Some(one), Some(other)) = (first.count(unit), second.count(unit)) {
             units += 1;
             if one != other {
@@ -42,16 +46,22 @@ pub fn compare(first: &Record, second: &Record) -> Result<Comparison, Error> {
             }
         }
     }
-    let [of_first, of_second] = [first, second].map(|record| record.find(&differing));
+    let lines_of_first = first.find(&differing);
+    let lines_of_second = second.find(&differing);
     let mut disagreements = Vec::new();
-    for unit in differing.iter().take(MAX_NAMED) {
-        let line_of =
-            |lines: &[RecordedCount]| lines.iter().find(|line| line.unit == *unit).cloned();
+    for &unit in differing.iter().take(MAX_NAMED) {
+        let one = line_of(unit, &lines_of_first);
+        let other = line_of(unit, &lines_of_second);
         // Both are there, unless a journal was changed after it was read.
-        if let (Some(one), Some(other)) = (line_of(&of_first), line_of(&of_second)) {
-            disagreements.push([one, other]);
+        if let (Some(one), Some(other)) = (one, other) {
+            disagreements.push([one.clone(), other.clone()]);
         }
     }
-    let (differing, lines) = (differing.len(), [of_first, of_second].concat());
-    Ok(Comparison { units, differing, disagreements, lines })
+    let lines = [lines_of_first, lines_of_second].concat();
+    Ok(TwiceCounted { units, differing: differing.len(), disagreements, lines })
+}
+
+/// Returns the first of the lines that holds a unit.
+fn line_of(unit: usize, lines: &[RecordedCount]) -> Option<&RecordedCount> {
+    lines.iter().find(|line| line.unit == unit)
 }
