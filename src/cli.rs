@@ -33,8 +33,9 @@ mod unit;
 mod usage;
 mod values;
 mod verify;
+mod way_out;
 
-use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NO_ARGUMENTS;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use exit::guarded;
@@ -122,19 +123,25 @@ pub(crate) fn run() -> Result<Exit, Failure> {
     session::share_one_heap();
     match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
-        // Without arguments, the short help goes to standard error.
-        Err(help) if !help.use_stderr() || help.kind() == NO_ARGUMENTS => {
-            let exit = if help.use_stderr() { Exit::Usage } else { Exit::Done };
-            Ok(match help.print() {
-                Ok(()) => exit,
-                Err(error) => exit.unprinted(&error),
-            })
+        // The short help for a command line without arguments, which goes to standard error.
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Ok(print_help(&help, Exit::Usage))
         }
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
             let first = std::env::args_os().nth(1).unwrap_or_default();
             let text = usage::explain(&error, &CommandLine::command(), &first.to_string_lossy());
             Err(Exit::Usage.because(text))
         }
+        // Help or version that was asked for.
+        Err(help) => Ok(print_help(&help, Exit::Done)),
+    }
+}
+
+/// Prints help, and returns the exit code.
+fn print_help(help: &clap::Error, exit: Exit) -> Exit {
+    match help.print() {
+        Ok(()) => exit,
+        Err(error) => exit.unprinted(&error),
     }
 }
 
@@ -151,24 +158,24 @@ mod tests {
     #[test]
     fn examples_can_be_run() {
         let program = CommandLine::command();
-        let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
-        for command in [&program].into_iter().chain(commands) {
-            let helps = [command.get_after_help(), command.get_after_long_help()];
-            for help in helps.into_iter().flatten() {
-                let lines: Vec<String> = help.to_string().lines().map(str::to_owned).collect();
-                assert!(lines.len() > 2 && lines[0] == "Examples:", "{}", command.get_name());
-                for line in &lines[1..] {
-                    assert!(line.chars().count() <= 80, "{line}");
-                    // Descriptions follow after two spaces; shells do the rest.
-                    let example = line.trim_start().split("  ").next().expect("a command");
-                    for example in example.split(';') {
-                        let words = example.split(['>', '|']).next().expect("a command");
-                        CommandLine::try_parse_from(words.split_whitespace())
-                            .unwrap_or_else(|error| panic!("{line}: {error}"));
-                    }
-                }
+        let mut commands = vec![&program];
+        commands.extend(program.get_subcommands().filter(|command| command.get_name() != "help"));
+        for command in commands {
+            let name = command.get_name();
+            let help = command.get_after_help().unwrap_or_else(|| panic!("{name} has no examples"));
+            let help = help.to_string();
+            let mut lines = help.lines();
+            assert_eq!(lines.next(), Some("Examples:"), "{name}");
+            let examples: Vec<&str> = lines.collect();
+            assert!(examples.len() >= 2, "{name}");
+            for line in examples {
+                assert!(line.chars().count() <= 80, "{line}");
+                // Descriptions follow after two spaces; shells do the rest.
+                let (command, _) = line.trim_start().split_once("  ").unwrap_or((line, ""));
+                let (command, _) = command.split_once(['>', '|']).unwrap_or((command, ""));
+                CommandLine::try_parse_from(command.split_whitespace())
+                    .unwrap_or_else(|error| panic!("{line}: {error}"));
             }
-            assert!(command.get_after_help().is_some(), "{} has no examples", command.get_name());
         }
     }
 
@@ -192,10 +199,10 @@ mod tests {
         // Line breaks depend on the terminal's width.
         let help = count.render_long_help().to_string();
         let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-        for name in
-            nqueens::Engine::ALL.map(nqueens::Engine::name).iter().chain(&nqueens::Kernel::NAMES)
-        {
-            assert!(words.contains(name), "{name} is missing in:\n{help}");
+        let mut names = nqueens::Engine::ALL.map(nqueens::Engine::name).to_vec();
+        names.extend(nqueens::Kernel::NAMES);
+        for name in names {
+            assert!(words.contains(&name), "{name} is missing in:\n{help}");
         }
     }
 }

@@ -1,17 +1,15 @@
-//! What several commands share: groups of options, and names of engines and kernels, each with a line
-//! in the help and in the completions.
+//! Groups of options that several commands share, and the names of engines and kernels, each with a line in the help and
+//! in the completions.
 
 use std::iter::once;
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, WhichCount};
+use nqueens::{Engine, Error, Kernel, WhichCount};
 
-use super::exit::{Exit, Failure};
 use super::progress::ProgressWhen;
-use super::stderr::message;
-use super::values::{number_of_threads, up_to};
+use super::values::{number, number_of_threads};
 
 /// The heading of options that experts need; the short help leaves them out.
 pub(crate) const EXPERTS: &str = "Engine and machine";
@@ -50,29 +48,14 @@ pub(crate) struct MachineArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
     /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = up_to(4))]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    split_rows: Option<usize>,
+    pub(crate) split_rows: Option<usize>,
 }
 
-impl SplitArgs {
-    /// Returns the number of rows that `--split-rows` names.
-    ///
-    /// # Errors
-    ///
-    /// Wrong usage if another engine than subtrees is named, because it would not obey the option.
-    pub(crate) fn rows(&self, engine: Option<Engine>) -> Result<Option<usize>, Failure> {
-        let other = engine.filter(|engine| *engine != Engine::Subtrees);
-        match (self.split_rows, other) {
-            (Some(_), Some(engine)) => {
-                let text = format!(
-                    "--split-rows needs engine subtrees, not {engine}: leave out one of them"
-                );
-                Err(Exit::Usage.because(text))
-            }
-            (rows, _) => Ok(rows),
-        }
-    }
+/// Reads a number of split rows.
+fn split_rows(text: &str) -> Result<usize, String> {
+    number(text, 1, 4)
 }
 
 /// Returns the count that `--second` asks for.
@@ -80,25 +63,7 @@ pub(crate) fn which_count(second: bool) -> WhichCount {
     if second { WhichCount::Second } else { WhichCount::First }
 }
 
-impl EngineArgs {
-    /// Warns if an engine is named that has no kernels, and a kernel as well.
-    pub(crate) fn warn_of_kernel(&self) {
-        if let Some(engine) = self.engine.filter(|engine| !engine.has_kernels())
-            && self.kernel.is_some()
-        {
-            message!("warning: --kernel has no effect on engine {engine}");
-        }
-    }
-
-    /// Returns a count with these settings. The session adds its threads, observer and cancellation.
-    pub(crate) fn count(&self, size: BoardSize) -> Count<'static> {
-        // An option that is not given leaves the count as it is.
-        let count = self.engine.into_iter().fold(Count::new(size), Count::engine);
-        self.kernel.into_iter().fold(count, Count::kernel)
-    }
-}
-
-/// Parses a name, or `None` for this word.
+/// Parses a name, or `None` for a word such as `auto`.
 pub(crate) fn named_or<T>(
     word: &'static str,
     help: &'static str,
@@ -107,16 +72,22 @@ pub(crate) fn named_or<T>(
 where
     T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
 {
-    let all = once(PossibleValue::new(word).help(help)).chain(names);
-    PossibleValuesParser::new(all)
-        .try_map(move |name| (name != word).then(|| name.parse()).transpose())
+    let word_first = once(PossibleValue::new(word).help(help)).chain(names);
+    PossibleValuesParser::new(word_first).try_map(move |name| {
+        if name == word {
+            return Ok(None);
+        }
+        name.parse().map(Some)
+    })
 }
 
+/// Returns the names of all kernels, each with its line of help.
 pub(crate) fn kernels() -> impl Iterator<Item = PossibleValue> {
     let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
     names.map(|(name, summary)| PossibleValue::new(name).help(summary))
 }
 
+/// Returns the names of all engines, each with its line of help.
 pub(crate) fn engines() -> impl Iterator<Item = PossibleValue> {
     Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
 }

@@ -33,7 +33,7 @@ use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::stdout;
-use crate::cli::values::{default_threads, number_of_threads, sizes, time, up_to};
+use crate::cli::values::{default_threads, number, number_of_threads, sizes, time};
 use statistics::{Contestant, Runs, SPEED_UP_TITLES, TITLES};
 
 /// A run is left out only if its rough cost exceeds the limit by more than this factor. A cost that is too low
@@ -72,7 +72,7 @@ pub(crate) struct CompareArgs {
 
     /// Number of timed runs of each, after one run to warm up
     #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = up_to(100_000))]
+    #[arg(value_parser = number_of_runs)]
     repeat: usize,
 
     /// Drop an engine from the first board on where a run exceeds this (10, 10s, 1m30s)
@@ -96,6 +96,11 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     format: RowFormat,
+}
+
+/// Reads a number of timed runs.
+fn number_of_runs(text: &str) -> Result<usize, String> {
+    number(text, 1, 100_000)
 }
 
 impl CompareArgs {

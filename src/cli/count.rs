@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Error, Outcome, Published, Shard, Sum};
+use nqueens::{BoardSize, Count, Error, Outcome, Published, Shard, Sum};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::published::verdict;
 use crate::cli::report::{Format, Report};
-use crate::cli::session::Session;
+use crate::cli::session::{EngineChoice, Session};
 use crate::cli::stderr::message;
 use crate::cli::values::path_in_folder;
 
@@ -64,59 +64,89 @@ pub(crate) struct CountArgs {
 
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::counting(&self.engine, &self.machine)?;
-        let which = which_count(self.second);
-        let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut count = self.engine.count(self.n).which_count(which).shard(shard);
-        if let Some(rows) = self.split.rows(self.engine.engine)? {
-            count = count.split_rows(rows);
-        }
-        session.announce(self.n, &self.engine);
-        if let Some(path) = &self.journal {
-            count = count.journal(path);
-        }
-        let outcome = session.run(|| session.set_up(count).run_until_stopped())?;
-        let mut exit = judge(&outcome);
-        let mut classes = None;
-        let is_complete = outcome.units_done == outcome.units;
-        if !is_complete {
-            self.report_stopped(&outcome);
+        let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
+        let session = Session::new(&self.machine)?;
+        session.announce_slow_engine(self.n, choice);
+        let count = self.set_up(session.count(self.n, choice));
+        let outcome = session.run(|| count.run_until_stopped())?;
+        let mut exit = judge_journal(&outcome);
+        if !is_complete(&outcome) {
+            self.print_stopped(&outcome);
             exit = exit.and(Exit::Stopped);
-        } else if self.fundamental {
+            let mut report = self.report(&outcome, None, Published::Unknown);
+            report.without_text();
+            return Ok(exit.answer(self.format, report));
+        }
+        let mut classes = None;
+        if self.fundamental {
             match session.classes(&outcome) {
                 Ok(counted) => classes = Some(counted),
-                // The total may have taken long.
+                // The total is the answer nevertheless, because it may have taken long.
                 Err(failure) if failure.exit == Exit::Stopped => exit = exit.and(failure.report()),
                 Err(failure) => return Err(failure.after(exit)),
             }
         }
-        let is_whole = outcome.shard == Shard::WHOLE;
         let mut published = Published::Unknown;
-        if is_whole && is_complete {
+        if is_whole(&outcome) {
             published = verdict(outcome.size, outcome.total, classes.as_ref());
         }
         if let Published::Differs { .. } = published {
             exit = exit.and(Exit::Failed);
         }
-        let mut report = report(&outcome, classes, published);
-        self.report_journal(&mut report, &outcome);
-        report.which_count(which);
-        if !is_complete {
-            report.without_text();
+        Ok(exit.answer(self.format, self.report(&outcome, classes, published)))
+    }
+
+    /// Adds to a count what only this command has.
+    fn set_up<'a>(&self, count: Count<'a>) -> Count<'a> {
+        let shard = self.shard.unwrap_or(Shard::WHOLE);
+        let count = count.which_count(which_count(self.second)).shard(shard);
+        match &self.journal {
+            Some(path) => count.journal(path),
+            None => count,
         }
-        Ok(exit.answer(self.format, report))
     }
 
     /// Prints how far a count came that was stopped.
-    fn report_stopped(&self, outcome: &Outcome) {
+    fn print_stopped(&self, outcome: &Outcome) {
         let done = Sum { units: outcome.units_done, solutions: outcome.total };
         let stopped = Error::Stopped { done, units: outcome.units };
-        let part = self.shard.map_or(String::new(), |shard| format!("shard {shard}: "));
-        let kept = match &self.journal {
+        let part = match self.shard {
+            Some(shard) => format!("shard {shard}: "),
+            None => String::new(),
+        };
+        let kept = match self.journal {
             Some(_) => "the same command resumes the count",
             None => "nothing was kept, because there is no --journal",
         };
         message!("{part}{stopped}; {kept}");
+    }
+
+    fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
+        let mut report = Report::default();
+        report.entry("n", outcome.size.get());
+        let mut total = None;
+        if !is_whole(outcome) {
+            report_shard(&mut report, outcome);
+        } else {
+            report.field("shard", Value::Null);
+            if is_complete(outcome) {
+                total = Some(outcome.total);
+            }
+        }
+        report.number("total", total).field("solutions", outcome.total.to_string());
+        report_classes(&mut report, classes);
+        if is_whole(outcome) {
+            report.row("published", published);
+        }
+        report
+            .field("published", published.to_string())
+            .engine(outcome.engine, outcome.kernel, outcome.threads)
+            .field("units", outcome.units)
+            .field("units_done", outcome.units_done)
+            .seconds(outcome.elapsed);
+        self.report_journal(&mut report, outcome);
+        report.which_count(which_count(self.second));
+        report
     }
 
     /// Adds what all runs of the journals took together, as they were read back from the disk: wall time without the
@@ -143,65 +173,61 @@ impl CountArgs {
     }
 }
 
+fn is_whole(outcome: &Outcome) -> bool {
+    outcome.shard == Shard::WHOLE
+}
+
+fn is_complete(outcome: &Outcome) -> bool {
+    outcome.units_done == outcome.units
+}
+
 /// Prints what is wrong with the journal of a count, and returns the exit code.
-fn judge(outcome: &Outcome) -> Exit {
-    let Outcome { size, shard, total, .. } = outcome;
+fn judge_journal(outcome: &Outcome) -> Exit {
     let Some(fault) = &outcome.journal_fault else { return Exit::Done };
-    let name = match *shard {
-        Shard::WHOLE => format!("Q({size}) = {total}"),
-        _ => format!("shard {shard} of n = {size}"),
+    let Outcome { size, shard, total, .. } = outcome;
+    let counted = if is_whole(outcome) {
+        format!("Q({size}) = {total}")
+    } else {
+        format!("shard {shard} of n = {size}")
     };
     let fault = Failure::from(fault.clone());
-    message!("{name} is counted, but its journal is not complete: {fault}");
+    message!("{counted} is counted, but its journal is not complete: {fault}");
     if fault.exit == Exit::Stopped { Exit::Stopped } else { Exit::Failed }
 }
 
-fn report(outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
+/// Adds which part of the count a shard is, and its solutions.
+fn report_shard(report: &mut Report, outcome: &Outcome) {
     let Outcome { shard, total: solutions, .. } = outcome;
-    let is_whole = *shard == Shard::WHOLE;
-    let is_complete = outcome.units_done == outcome.units;
-    let mut report = Report::default();
-    report.entry("n", outcome.size.get());
-    if is_whole {
-        report.field("shard", Value::Null);
-    } else {
-        let (index, last) = (shard.index(), shard.shards() - 1);
-        let units = many(outcome.units, "unit");
-        report
-            .row("part", format_args!("shard {index} of 0-{last}: {units}"))
-            .field("shard", shard.to_string())
-            .row("solutions", format_args!("{solutions} in this shard"));
-        if is_complete {
-            report.bare(solutions);
-        }
+    let index = shard.index();
+    let last = shard.shards() - 1;
+    let units = many(outcome.units, "unit");
+    report
+        .row("part", format_args!("shard {index} of 0-{last}: {units}"))
+        .field("shard", shard.to_string())
+        .row("solutions", format_args!("{solutions} in this shard"));
+    if is_complete(outcome) {
+        report.bare(solutions);
     }
-    let fundamental = classes.as_ref().map(Classes::fundamental);
-    report
-        .number("total", (is_whole && is_complete).then_some(*solutions))
-        .field("solutions", solutions.to_string())
-        .number("fundamental", fundamental);
-    report_classes(&mut report, classes);
-    if is_whole {
-        report.row("published", published);
-    }
-    report
-        .field("published", published.to_string())
-        .engine(outcome.engine, outcome.kernel, outcome.threads)
-        .field("units", outcome.units)
-        .field("units_done", outcome.units_done)
-        .seconds(outcome.elapsed);
-    report
 }
 
-/// Adds how many classes there are of 8, 4, 2 and 1 solutions.
+/// Adds the number of classes, and how many there are of 8, 4, 2 and 1 solutions.
 fn report_classes(report: &mut Report, classes: Option<Classes>) {
-    let fields = classes.map(|Classes { of_eight, of_four, of_two, of_one }| {
-        let text =
-            format!("{of_eight} of 8 solutions, {of_four} of 4, {of_two} of 2, {of_one} of 1");
-        report.row("classes", text);
-        let [of_eight, of_four, of_two, of_one] =
-            [of_eight, of_four, of_two, of_one].map(|classes| classes.to_string());
-        json!({ "8": of_eight, "4": of_four, "2": of_two, "1": of_one })
+    let Some(classes) = classes else {
+        report.number("fundamental", None).field("classes", Value::Null);
+        return;
+    };
+    let Classes { of_eight, of_four, of_two, of_one } = classes;
+    let sizes = json!({
+        "8": of_eight.to_string(),
+        "4": of_four.to_string(),
+        "2": of_two.to_string(),
+        "1": of_one.to_string(),
     });
-    report.field("classes", fields);
+    report
+        .number("fundamental", Some(classes.fundamental()))
+        .row(
+            "classes",
+            format_args!("{of_eight} of 8 solutions, {of_four} of 4, {of_two} of 2, {of_one} of 1"),
+        )
+        .field("classes", sizes);
 }

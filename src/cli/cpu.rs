@@ -29,10 +29,13 @@ impl CpuArgs {
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();
         let kernel = Kernel::detect().name();
         let usable = memory.usable();
-        let [available, all, most] = [memory.available, memory.total, usable].map(BinaryBytes);
-        let room = match memory.total {
-            0 => "not known: counts start without a limit".to_owned(),
-            _ => format!("{available} available of {all}, of which a count uses up to {most}"),
+        let room = if memory.total == 0 {
+            "not known: counts start without a limit".to_owned()
+        } else {
+            let available = BinaryBytes(memory.available);
+            let total = BinaryBytes(memory.total);
+            let most = BinaryBytes(usable);
+            format!("{available} available of {total}, of which a count uses up to {most}")
         };
         let mut report = Report::default();
         report

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::BinaryBytes;
+use nqueens::forecast::Approximate;
 use nqueens::known::known;
-use nqueens::{BoardSize, Estimate, Published};
+use nqueens::{BoardSize, Estimate, Outcome, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
@@ -13,9 +14,9 @@ use crate::cli::format::{duration, expected, json_seconds, many, rounded, wall_t
 use crate::cli::progress::Work;
 use crate::cli::published::print_differs;
 use crate::cli::report::{Format, Report};
-use crate::cli::session::Session;
+use crate::cli::session::{EngineChoice, Session};
 use crate::cli::stderr::message;
-use crate::cli::values::{time, up_to};
+use crate::cli::values::{number, time};
 
 /// Estimate, from a sample, how long a count would take on this machine
 #[derive(Debug, Args)]
@@ -39,7 +40,7 @@ pub(crate) struct EstimateArgs {
     seconds: Duration,
 
     /// Estimate the time, and the memory, for C cores like the ones of this machine, where the sample is taken
-    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = up_to(MAX_CORES))]
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = number_of_cores)]
     cores: Option<usize>,
 
     #[command(flatten)]
@@ -49,76 +50,66 @@ pub(crate) struct EstimateArgs {
     machine: MachineArgs,
 }
 
-/// More cores than any cluster has.
-const MAX_CORES: usize = 100_000_000;
+/// Reads a number of cores, up to more than any machine has.
+fn number_of_cores(text: &str) -> Result<usize, String> {
+    number(text, 1, 100_000_000)
+}
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::counting(&self.engine, &self.machine)?;
-        let count = session.set_up(self.engine.count(self.n));
-        session.announce(self.n, &self.engine);
-        let all = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
-        session.progress.begin("estimate", [0, all], Work::Sample);
+        let choice = EngineChoice::new(&self.engine);
+        let session = Session::new(&self.machine)?;
+        session.announce_slow_engine(self.n, choice);
+        let milliseconds = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
+        session.progress.begin("estimate", [0, milliseconds], Work::Sample);
+        let count = session.count(self.n, choice);
         let estimate = session.run(|| count.estimate(self.seconds))?;
         let sample = &estimate.sample;
-        let [elapsed, wanted] = [sample.elapsed, self.seconds].map(duration);
         let mut exit = Exit::Done;
-        if sample.units_done < sample.units && session.cancel.is_cancelled() {
-            exit = Exit::Stopped;
+        if !is_whole(sample) && session.cancel.is_cancelled() {
+            let elapsed = duration(sample.elapsed);
+            let wanted = duration(self.seconds);
             message!("stopped after {elapsed} of {wanted}");
+            exit = Exit::Stopped;
         }
         if let Published::Differs { expected } = sample.published {
             print_differs(format_args!("Q({}) = {}", self.n, sample.total), expected);
             exit = Exit::Failed;
         }
-        Ok(exit.answer(self.format, self.report(&estimate, exit == Exit::Stopped)))
+        let was_stopped = exit == Exit::Stopped;
+        Ok(exit.answer(self.format, self.report(&estimate, was_stopped)))
     }
 
-    fn report(&self, estimate: &Estimate, is_cancelled: bool) -> Report {
-        let Estimate { sample, cpu_seconds, total, .. } = estimate;
-        let is_whole = sample.units_done == sample.units;
+    fn report(&self, estimate: &Estimate, was_stopped: bool) -> Report {
+        let sample = &estimate.sample;
+        let total = estimate.total;
         let published = known(self.n).total;
-        let counted = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
-        let mut total_text = match (total.value, 2.0 * total.standard_error) {
-            (value, 0.0) => format!("{value:.0}"),
-            (..=0.0, _) => "unknown: the sample has found no solution".to_owned(),
-            (value, f64::INFINITY) => format!("roughly {value:.1e}"),
-            (value, error) if value < 10.0 * error => format!("{value:.1e} ± {error:.1e}"),
-            (value, error) => format!("{value:.3e} ± {error:.1e}"),
-        };
-        if let Some(published) = published {
-            total_text += &format!(" (published: {published})");
-        }
+        let estimated_total =
+            if total.value > 0.0 || is_whole(sample) { Some(total.value) } else { None };
+        let sampled = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
+        let seconds = self.seconds_of_count(estimate);
         let threads = self.cores.unwrap_or(sample.threads);
-        let seconds = self.cores.map_or(estimate.seconds, |cores| estimate.on_cores(cores));
-        let time = match (self.cores, estimate.cores) {
-            (Some(cores), _) => {
-                format!("{} on {} like this one", expected(seconds), many(cores, "core"))
-            }
-            (None, Some(cores)) if !is_whole => wall_time(seconds, threads, cores),
-            (None, _) => expected(seconds),
-        };
         let memory = sample.engine.memory_of_thread(self.n).saturating_mul(threads as u64);
         let mut report = Report::default();
         report
             .entry("n", self.n.get())
             .engine(sample.engine, sample.kernel, sample.threads)
-            .row("sample", format_args!("{counted}, {}", duration(sample.elapsed)))
+            .row("sample", format_args!("{sampled}, {}", duration(sample.elapsed)))
             .field("units", sample.units)
             .field("units_sampled", sample.units_done)
             .field("sample_seconds", json_seconds(sample.elapsed))
-            .field("cancelled", is_cancelled)
-            .row("time", time)
+            .field("cancelled", was_stopped)
+            .row("time", self.time_text(estimate))
             .bare(rounded(seconds.value, 6))
             .approximate("estimated_seconds", Some(seconds))
             .field("cores", self.cores)
             .field("cores_of_sample", estimate.cores.map(|cores| rounded(cores, 2)))
-            .row("CPU time", expected(*cpu_seconds))
-            .approximate("estimated_cpu_seconds", Some(*cpu_seconds))
-            .row("total", total_text)
+            .row("CPU time", expected(estimate.cpu_seconds))
+            .approximate("estimated_cpu_seconds", Some(estimate.cpu_seconds))
+            .row("total", total_text(total, published))
             .field("memory", memory)
-            .field("counted", is_whole)
-            .field("estimated_total", (total.value > 0.0 || is_whole).then_some(total.value))
+            .field("counted", is_whole(sample))
+            .field("estimated_total", estimated_total)
             .field("estimated_total_standard_error", total.standard_error)
             .field("published_total", published.map(|total| total.to_string()));
         if memory > 0 {
@@ -127,4 +118,52 @@ impl EstimateArgs {
         }
         report
     }
+
+    /// Returns the wall time of the count on `--cores`, or on the threads of the sample.
+    fn seconds_of_count(&self, estimate: &Estimate) -> Approximate {
+        match self.cores {
+            Some(cores) => estimate.on_cores(cores),
+            None => estimate.seconds,
+        }
+    }
+
+    /// Returns the wall time as text, with the cores that it holds for.
+    fn time_text(&self, estimate: &Estimate) -> String {
+        let seconds = self.seconds_of_count(estimate);
+        if let Some(cores) = self.cores {
+            return format!("{} on {} like this one", expected(seconds), many(cores, "core"));
+        }
+        match estimate.cores {
+            Some(cores) if !is_whole(&estimate.sample) => {
+                wall_time(seconds, estimate.sample.threads, cores)
+            }
+            _ => expected(seconds),
+        }
+    }
+}
+
+/// Returns whether the sample is the whole count, so that nothing is estimated.
+fn is_whole(sample: &Outcome) -> bool {
+    sample.units_done == sample.units
+}
+
+/// Returns the estimated total as text, with as many digits as its interval leaves.
+fn total_text(total: Approximate, published: Option<u128>) -> String {
+    let value = total.value;
+    let half_width = 2.0 * total.standard_error;
+    let mut text = if half_width == 0.0 {
+        format!("{value:.0}")
+    } else if value <= 0.0 {
+        "unknown: the sample has found no solution".to_owned()
+    } else if half_width == f64::INFINITY {
+        format!("roughly {value:.1e}")
+    } else if value < 10.0 * half_width {
+        format!("{value:.1e} ± {half_width:.1e}")
+    } else {
+        format!("{value:.3e} ± {half_width:.1e}")
+    };
+    if let Some(published) = published {
+        text += &format!(" (published: {published})");
+    }
+    text
 }

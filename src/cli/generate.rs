@@ -1,8 +1,8 @@
 //! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, iter};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -47,13 +47,24 @@ impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
         let folder = self.out;
-        let mut commands = iter::once(&program).chain(program.get_subcommands());
-        let write = |command| write_page(command, &folder);
-        let written = fs::create_dir_all(&folder).and_then(|()| commands.try_for_each(write));
-        let cannot = |error| format!("--out: cannot write to {}: {error}", folder.display());
-        written.map_err(|error| Exit::Failed.because(cannot(error)))?;
-        Ok(Exit::Done)
+        match write_pages(&program, &folder) {
+            Ok(()) => Ok(Exit::Done),
+            Err(error) => {
+                let folder = folder.display();
+                Err(Exit::Failed.because(format!("--out: cannot write to {folder}: {error}")))
+            }
+        }
     }
+}
+
+/// Writes the page of the program and of each command.
+fn write_pages(program: &Command, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    write_page(program, folder)?;
+    for command in program.get_subcommands() {
+        write_page(command, folder)?;
+    }
+    Ok(())
 }
 
 /// Writes the page of a command: what clap knows, and what is on every page.
@@ -63,11 +74,12 @@ fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     let page = Man::new(command).source(concat!("nqueens ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     page.render(&mut text)?;
-    // It would run the examples together.
-    let text = String::from_utf8_lossy(&text);
-    let text = text.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
-    let sections = [&text, exit_status().as_str(), include_str!("generate/sections.roff")].concat();
-    fs::write(folder.join(page.get_filename()), sections)
+    // Without `.nf`, the lines of the examples would run together.
+    let described =
+        String::from_utf8_lossy(&text).replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
+    let exit_status = exit_status();
+    let other_sections = include_str!("generate/sections.roff");
+    fs::write(folder.join(page.get_filename()), described + &exit_status + other_sections)
 }
 
 /// Returns the section on exit codes.

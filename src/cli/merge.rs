@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::Args;
-use nqueens::record::{Record, RecordedCount, compare_counts};
+use nqueens::record::{Record, RecordedCount, TwiceCounted, compare_counts};
 use nqueens::{Error, Published};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
 use crate::cli::journals::{self, JournalsArgs, check, is_unread, missing_shards, ranges};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::stderr::{message, print_first};
 
 /// Add up the journals of a count, and print the total if no unit is missing
@@ -24,9 +24,6 @@ Examples:
   nqueens merge q24 --missing              the shards to run again: 3,7-9
   nqueens merge --twice q24                compares the two counts in the folder")]
 pub(crate) struct MergeArgs {
-    #[command(flatten)]
-    format: Format,
-
     #[command(flatten)]
     journals: JournalsArgs,
 
@@ -42,48 +39,50 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         if self.twice {
-            return self.compare_counts();
+            self.compare_two_counts()
+        } else if self.missing {
+            self.print_missing_shards()
+        } else {
+            self.print_total()
         }
-        if self.missing {
-            return self.print_missing();
-        }
-        let record = self.journals.read(self.format)?;
+    }
+
+    fn print_total(&self) -> Result<Exit, Failure> {
+        let record = self.journals.read()?;
         let exit = check(&record);
         let mut report = report_journals(&record);
-        let Some(total) = record.total() else {
-            message!("{}", self.journals.describe_missing(&record));
-            report.without_text();
-            return Ok(exit.and(Exit::Stopped).answer(self.format, report));
-        };
-        report.bare(total);
-        Ok(exit.answer(self.format, report))
+        if let Some(total) = record.total() {
+            report.bare(total);
+            return Ok(exit.answer(self.journals.format, report));
+        }
+        message!("{}", self.journals.describe_missing(&record));
+        report.without_text();
+        Ok(exit.and(Exit::Stopped).answer(self.journals.format, report))
     }
 
     /// Prints the shards that are not complete. Damage is no failure here, because its units are missing, and running
     /// their shards counts them again.
-    fn print_missing(&self) -> Result<Exit, Failure> {
+    fn print_missing_shards(&self) -> Result<Exit, Failure> {
         let Some(record) = self.journals.read_if_begun()? else {
             let Some(shards) = self.journals.shards else {
-                return Err(self.journals.no_unit(false, self.format));
+                return Err(self.journals.no_finished_unit(false));
             };
             let all: Vec<usize> = (0..shards).collect();
             return Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))));
         };
-        let missing = match record.total() {
-            Some(_) => Some(Vec::new()),
-            None => missing_shards(&record).map(|(_, missing)| missing),
-        };
-        let Some(missing) = missing else {
-            let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
-            return Err(Exit::Usage.because(text));
-        };
-        let is_fault = |error: &Error| !matches!(error, Error::Journal { .. }) || is_unread(error);
-        let exit = match check(&record) {
-            Exit::Failed if record.total().is_none() && !record.left_out.iter().any(is_fault) => {
-                Exit::Done
-            }
-            exit => exit,
-        };
+        let mut missing = Vec::new();
+        if record.total().is_none() {
+            let Some((_, incomplete)) = missing_shards(&record) else {
+                let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
+                return Err(Exit::Usage.because(text));
+            };
+            missing = incomplete;
+        }
+        let mut exit = check(&record);
+        let is_total_missing = record.total().is_none();
+        if exit == Exit::Failed && is_total_missing && is_only_damaged(&record.left_out) {
+            exit = Exit::Done;
+        }
         if missing.is_empty() {
             return Ok(exit);
         }
@@ -91,55 +90,88 @@ impl MergeArgs {
     }
 
     /// Compares both counts. There is a total only if they agree on every unit.
-    fn compare_counts(&self) -> Result<Exit, Failure> {
-        let [first, second] = &self.journals.read_both(self.format)?;
-        let twice = compare_counts(first, second)?;
+    fn compare_two_counts(&self) -> Result<Exit, Failure> {
+        let [first, second] = self.journals.read_both()?;
+        let twice = compare_counts(&first, &second)?;
         let plan = first.plan();
         let is_proof = twice.units == plan.units() && twice.differing == 0;
-        let counted = format!("{} of {} counted twice", twice.units, many(plan.units(), "unit"));
-        let counts = [("first", first), ("second", second)];
+        let counted_twice =
+            format!("{} of {} counted twice", twice.units, many(plan.units(), "unit"));
+        let counts = [("first", &first), ("second", &second)];
 
-        let exit = if twice.differing > 0 { Exit::Failed } else { check(first).and(check(second)) };
-        print_first(twice.disagreements.iter().map(|[first, second]| {
-            format!("unit {} differs: first count {first}, second count {second}", first.unit)
-        }));
+        let mut exit;
         if twice.differing > 0 {
-            message!(
-                "the counts differ in {}: at least one machine made errors; take the lines out of both counts, and \
-                 count their units again",
-                many(twice.differing, "unit")
-            );
-            let lines = lines_of(&twice.lines);
-            print_commands(lines, BadLines::new());
-        } else if !is_proof {
-            message!("{counted}, all with equal counts");
-            for (name, record) in counts.iter().filter(|(_, record)| record.total().is_none()) {
-                message!("{name} count: {}", self.journals.describe_missing(record));
+            print_differences(&twice);
+            exit = Exit::Failed;
+        } else {
+            exit = check(&first).and(check(&second));
+            if !is_proof {
+                message!("{counted_twice}, all with equal counts");
+                self.print_what_is_missing(counts);
             }
         }
 
-        let mut report = Report::default();
-        report.plan(plan).number("total", first.total().filter(|_| is_proof));
+        let total = if is_proof { first.total() } else { None };
         let published = if is_proof { first.published() } else { Published::Unknown };
-        report.entry("published", published.to_string());
+        let differences: Vec<Value> = twice.disagreements.iter().map(difference).collect();
+        let mut report = Report::default();
         report
-            .row("twice", format_args!("{counted}, all with equal counts"))
+            .plan(plan)
+            .number("total", total)
+            .entry("published", published.to_string())
+            .row("twice", format_args!("{counted_twice}, all with equal counts"))
             .field("counted_twice", twice.units)
             .field("differing", twice.differing)
-            .field("differences", twice.disagreements.iter().map(difference).collect::<Vec<_>>());
+            .field("differences", differences);
         for (name, record) in counts {
             let mut part = report_journals(record);
-            let machines: BTreeSet<_> = record.runs().map(|run| run.machine.as_str()).collect();
-            part.entry("machines", machines.into_iter().collect::<Vec<_>>().join("; "));
+            part.entry("machines", machines(record));
             let object = report.put_below(part);
             report.field(name, object);
         }
         if !is_proof {
+            exit = exit.and(Exit::Stopped);
             report.without_text();
         }
-        let exit = if is_proof { exit } else { exit.and(Exit::Stopped) };
-        Ok(exit.answer(self.format, report))
+        Ok(exit.answer(self.journals.format, report))
     }
+
+    /// Prints what each of the two counts lacks.
+    fn print_what_is_missing(&self, counts: [(&str, &Record); 2]) {
+        for (name, record) in counts {
+            if record.total().is_none() {
+                message!("{name} count: {}", self.journals.describe_missing(record));
+            }
+        }
+    }
+}
+
+/// Returns whether nothing is left out but damaged lines.
+fn is_only_damaged(left_out: &[Error]) -> bool {
+    left_out.iter().all(|error| matches!(error, Error::Journal { .. }) && !is_unread(error))
+}
+
+/// Prints the units whose two counts differ, and the commands that take their lines out.
+fn print_differences(twice: &TwiceCounted) {
+    let mut differences = Vec::new();
+    for [first, second] in &twice.disagreements {
+        let unit = first.unit;
+        differences
+            .push(format!("unit {unit} differs: first count {first}, second count {second}"));
+    }
+    print_first(differences.into_iter());
+    let units = many(twice.differing, "unit");
+    message!(
+        "the counts differ in {units}: at least one machine made errors; take the lines out of both counts, and count \
+         their units again"
+    );
+    print_commands(lines_of(&twice.lines), BadLines::new());
+}
+
+/// Returns the machines that counted, each once.
+fn machines(record: &Record) -> String {
+    let machines: BTreeSet<&str> = record.runs().map(|run| run.machine.as_str()).collect();
+    machines.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the report on the journals of one count.
@@ -158,13 +190,15 @@ fn report_journals(record: &Record) -> Report {
 
 /// Returns what the first and the second count recorded for a unit.
 fn difference([first, second]: &[RecordedCount; 2]) -> Value {
-    let [one, other] = [first, second].map(|recorded| {
-        json!({
-            "count": recorded.count.to_string(),
-            "machine": recorded.machine,
-            "file": recorded.path.display().to_string(),
-            "line": recorded.line,
-        })
-    });
-    json!({ "unit": first.unit, "first": one, "second": other })
+    json!({ "unit": first.unit, "first": recorded(first), "second": recorded(second) })
+}
+
+/// Returns a count as a journal holds it, with its place.
+fn recorded(count: &RecordedCount) -> Value {
+    json!({
+        "count": count.count.to_string(),
+        "machine": count.machine,
+        "file": count.path.display().to_string(),
+        "line": count.line,
+    })
 }

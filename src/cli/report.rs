@@ -1,7 +1,6 @@
 //! The answer of a command, or a row of a table: its text and its fields, made at once.
 //!
-//! Counts are strings in JSON, since they pass 2^53 from n = 26 on; times are seconds. The fields
-//! are described in docs/JSON.md.
+//! Counts are strings in JSON, because they pass 2^53 from n = 26. Times are seconds. docs/JSON.md describes the fields.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ use super::format::{duration, json_seconds, many, rounded};
 use super::quote::escaped;
 use super::{stderr, stdout};
 
-/// How an answer is printed; without an option as labels and values.
+/// How an answer is printed. Without an option, it is printed as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Format {
     /// Print one JSON object
@@ -43,7 +42,10 @@ pub(crate) struct RowFormat {
 impl RowFormat {
     /// Writes a line for people, which is no row: nothing in CSV and JSON.
     pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
-        if self.csv || self.json { Ok(()) } else { stdout::put(format!("{text}\n").as_bytes()) }
+        if self.csv || self.json {
+            return Ok(());
+        }
+        stdout::put(format!("{text}\n").as_bytes())
     }
 }
 
@@ -87,10 +89,16 @@ impl Report {
     /// Adds a field for a number, and a field with `_error` in its name for half the width of its interval of
     /// 95 %, which is two standard errors; null if that is not known.
     pub(crate) fn approximate(&mut self, name: &str, number: Option<Approximate>) -> &mut Self {
-        let error = number.map(|number| 2.0 * number.standard_error);
-        let error = error.filter(|error| error.is_finite()).map(|error| rounded(error, 6));
-        self.field(name, number.map(|number| rounded(number.value, 6)));
-        self.field(&format!("{name}_error"), error)
+        let mut value = None;
+        let mut error = None;
+        if let Some(number) = number {
+            value = Some(rounded(number.value, 6));
+            let half_width = 2.0 * number.standard_error;
+            if half_width.is_finite() {
+                error = Some(rounded(half_width, 6));
+            }
+        }
+        self.field(name, value).field(&format!("{name}_error"), error)
     }
 
     /// Adds a number that `--quiet` prints too. Without a number there is no line, and the field is null.
@@ -107,11 +115,12 @@ impl Report {
         self
     }
 
-    /// Adds who counts.
+    /// Adds which engine counts, with which kernel, and on how many threads.
     pub(crate) fn engine(&mut self, engine: Engine, kernel: Kernel, threads: usize) -> &mut Self {
-        self.row("engine", format_args!("{engine}, kernel {kernel}"));
-        self.field("engine", engine.name()).field("kernel", kernel.name());
-        self.entry("threads", threads)
+        self.row("engine", format_args!("{engine}, kernel {kernel}"))
+            .field("engine", engine.name())
+            .field("kernel", kernel.name())
+            .entry("threads", threads)
     }
 
     /// Adds which count it is. The text names only the second one.
@@ -129,13 +138,17 @@ impl Report {
 
     /// Adds the plan of a journal.
     pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
-        let (engine, hash) = (plan.engine(), format!("{:08x}", plan.hash()));
+        let engine = plan.engine();
+        let hash = format!("{:08x}", plan.hash());
         let units = many(plan.units(), "unit");
-        self.entry("n", plan.size().get());
-        let second = if plan.which_count() == WhichCount::Second { ", second count" } else { "" };
-        self.row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"));
-        self.field("engine", engine.name()).field("plan", hash).field("units", plan.units());
-        self.field("count", plan.which_count().to_string())
+        let is_second = plan.which_count() == WhichCount::Second;
+        let second = if is_second { ", second count" } else { "" };
+        self.entry("n", plan.size().get())
+            .row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"))
+            .field("engine", engine.name())
+            .field("plan", hash)
+            .field("units", plan.units())
+            .field("count", plan.which_count().to_string())
     }
 
     /// Adds the text and the numbers of another report below, and returns its object.
@@ -153,8 +166,7 @@ impl Report {
         self.rows.clear();
     }
 
-    /// Writes a row of a table. CSV has a header above the first row, and no columns for lists. If nobody takes the row
-    /// at once, it waits, and the next row can be counted.
+    /// Writes a row of a table. If nobody takes the row at once, it waits, and the next row can be counted.
     pub(crate) fn write_row(&self, format: RowFormat, is_first: bool) -> io::Result<()> {
         // On a terminal, messages and rows come in their order.
         stderr::hide();
@@ -162,19 +174,32 @@ impl Report {
         if format.json {
             writeln!(out, "{}", json!(self.fields))?;
         } else if format.csv {
-            let fields = self.fields.iter().filter(|(_, value)| !value.is_array());
-            let (names, values): (Vec<_>, Vec<_>) = fields.unzip();
-            let mut lines = csv::Writer::from_writer(&mut out);
-            if is_first {
-                lines.write_record(names)?;
-            }
-            lines.serialize(values)?;
-            lines.flush()?;
+            self.write_csv(is_first, &mut out)?;
         } else {
-            self.rows.iter().try_for_each(|(_, text)| writeln!(out, "{text}"))?;
+            for (_, text) in &self.rows {
+                writeln!(out, "{text}")?;
+            }
         }
         stdout::put(&out)?;
         stdout::settle(PATIENCE)
+    }
+
+    /// Writes the fields as a line of CSV, with a header above the first line, and without columns for lists.
+    fn write_csv(&self, is_first: bool, out: &mut impl Write) -> io::Result<()> {
+        let mut names = Vec::new();
+        let mut values = Vec::new();
+        for (name, value) in &self.fields {
+            if !value.is_array() {
+                names.push(name);
+                values.push(value);
+            }
+        }
+        let mut lines = csv::Writer::from_writer(out);
+        if is_first {
+            lines.write_record(names)?;
+        }
+        lines.serialize(values)?;
+        lines.flush()
     }
 
     /// Writes an answer.
@@ -183,11 +208,16 @@ impl Report {
             return writeln!(out, "{}", Value::Object(self.fields));
         }
         if format.quiet {
-            return self.numbers.iter().try_for_each(|number| writeln!(out, "{number}"));
+            for number in &self.numbers {
+                writeln!(out, "{number}")?;
+            }
+            return Ok(());
         }
-        self.rows.iter().try_for_each(|(label, text)| {
-            writeln!(out, "{}", format!("{label:<13}{text}").trim_end())
-        })
+        for (label, text) in &self.rows {
+            let line = format!("{label:<13}{text}");
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
     }
 }
 
@@ -197,17 +227,16 @@ mod tests {
 
     #[test]
     fn names_are_escaped_in_text_and_kept_in_json() {
-        let written = |format| {
-            let mut report = Report::default();
-            report.entry("journal", "q\u{202e}\u{61c}\x1b[2J".to_owned());
-            let mut out = Vec::new();
-            report.write(format, &mut out).expect("memory takes it");
-            String::from_utf8(out).expect("text")
-        };
-        assert_eq!(written(Format::default()), "journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
-        assert_eq!(
-            written(Format { json: true, quiet: false }),
-            "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n"
-        );
+        let mut report = Report::default();
+        report.entry("journal", "q\u{202e}\u{61c}\x1b[2J".to_owned());
+
+        let mut text = Vec::new();
+        report.clone().write(Format::default(), &mut text).expect("memory takes it");
+        assert_eq!(text, b"journal      q\\u{202e}\\u{61c}\\u{1b}[2J\n");
+
+        let mut object = Vec::new();
+        report.write(Format { json: true, quiet: false }, &mut object).expect("memory takes it");
+        let wanted = "{\"journal\":\"q\u{202e}\u{61c}\\u001b[2J\"}\n";
+        assert_eq!(object, wanted.as_bytes());
     }
 }

@@ -13,7 +13,7 @@ use nqueens::record::Record;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};
 use crate::cli::journals::{JournalsArgs, check};
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::stderr::message;
 
 /// Show what is finished, what is left, and the command that resumes a count
@@ -30,15 +30,12 @@ pub(crate) struct StatusArgs {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    format: Format,
-
-    #[command(flatten)]
     journals: JournalsArgs,
 }
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (counts, exit) = self.journals.read_plans(self.format)?;
+        let (counts, exit) = self.journals.read_plans()?;
         // Taken after reading, so that no journal seems to be written in the future.
         let now = SystemTime::now();
         if let Some(path) = &self.html {
@@ -52,7 +49,7 @@ impl StatusArgs {
             message!("no unit is recorded yet");
             exit = exit.and(Exit::Stopped);
         }
-        Ok(exit.answer(self.format, report(&counts, now)))
+        Ok(exit.answer(self.journals.format, report(&counts, now)))
     }
 }
 

@@ -3,14 +3,14 @@
 use std::ops::RangeInclusive;
 
 use clap::Args;
-use nqueens::{BoardSize, Published};
+use nqueens::{BoardSize, Outcome, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds};
 use crate::cli::published::verdict;
 use crate::cli::report::{Report, RowFormat};
-use crate::cli::session::Session;
+use crate::cli::session::{EngineChoice, Session};
 use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
@@ -37,31 +37,52 @@ pub(crate) struct TableArgs {
 
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let session = Session::counting(&self.engine, &self.machine)?;
-        let mut exit = Exit::Done;
+        let choice = EngineChoice::new(&self.engine);
+        let session = Session::new(&self.machine)?;
         self.format.remark(TITLES)?;
-        for (place, n) in self.sizes.iter().cloned().flatten().enumerate() {
-            let row = self.row(BoardSize::new(n)?, &session);
-            let (row, published) = row.map_err(|failure| failure.after(exit))?;
-            if let Published::Differs { .. } = published {
+        let mut exit = Exit::Done;
+        let mut is_first = true;
+        for n in self.sizes.iter().cloned().flatten() {
+            let counted = count_board(BoardSize::new(n)?, choice, &session);
+            let board = counted.map_err(|failure| failure.after(exit))?;
+            if let Published::Differs { .. } = board.published {
                 exit = Exit::Failed;
             }
-            if let Err(error) = row.write_row(self.format, place == 0) {
+            if let Err(error) = board.row().write_row(self.format, is_first) {
                 return Ok(exit.unprinted(&error));
             }
+            is_first = false;
         }
         Ok(exit.print(|_| Ok(())))
     }
+}
 
-    /// Counts a board. Returns its row, and the verdict on its numbers.
-    fn row(&self, size: BoardSize, session: &Session) -> Result<(Report, Published), Failure> {
-        let outcome = session.run(|| session.set_up(self.engine.count(size)).run());
-        let outcome =
-            outcome.map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
-        let (n, total) = (size.get(), outcome.total);
-        let classes = session.classes(&outcome)?;
-        let fundamental = classes.fundamental();
-        let published = verdict(size, total, Some(&classes));
+/// The result of counting one board.
+struct Board {
+    outcome: Outcome,
+    fundamental: u128,
+    /// The verdict on all numbers of the row.
+    published: Published,
+}
+
+/// Counts a board, and compares its numbers with the published ones.
+fn count_board(size: BoardSize, choice: EngineChoice, session: &Session) -> Result<Board, Failure> {
+    let count = session.count(size, choice);
+    let outcome = session
+        .run(|| count.run())
+        .map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
+    let classes = session.classes(&outcome)?;
+    let published = verdict(size, outcome.total, Some(&classes));
+    Ok(Board { outcome, fundamental: classes.fundamental(), published })
+}
+
+const TITLES: &str = " n                 total          fundamental         time  published";
+
+impl Board {
+    fn row(&self) -> Report {
+        let Self { outcome, fundamental, published } = self;
+        let n = outcome.size.get();
+        let total = outcome.total;
         let time = duration(outcome.elapsed);
         let mut row = Report::default();
         row.row("", format_args!("{n:>2} {total:>21} {fundamental:>20} {time:>12}  {published}"))
@@ -70,8 +91,6 @@ impl TableArgs {
             .field("fundamental", fundamental.to_string())
             .field("seconds", json_seconds(outcome.elapsed))
             .field("published", published.to_string());
-        Ok((row, published))
+        row
     }
 }
-
-const TITLES: &str = " n                 total          fundamental         time  published";

@@ -23,9 +23,12 @@ pub(crate) fn range<T: PartialOrd + Copy>(
     text: &str,
     number: impl Fn(&str) -> Result<T, String>,
 ) -> Result<RangeInclusive<T>, String> {
-    // A number with a sign is no range.
-    let dash = text.split_once('-').filter(|(first, _)| !first.is_empty());
-    let (first, last) = text.split_once("..=").or(dash).unwrap_or((text, text));
+    let (first, last) = match (text.split_once("..="), text.split_once('-')) {
+        (Some(ends), _) => ends,
+        // A number with a sign is no range.
+        (None, Some((first, last))) if !first.is_empty() => (first, last),
+        _ => (text, text),
+    };
     if let Some((first, last)) = first.split_once("..") {
         return Err(format!("write {first}-{last} or {first}..={last} (both ends included)"));
     }
@@ -36,24 +39,31 @@ pub(crate) fn range<T: PartialOrd + Copy>(
     Ok(range)
 }
 
-/// Parses the path of a file or folder to write, in a folder that exists: a wrong path must not lose the work. `-`
-/// means standard output to many programs, so nobody means a file of that name.
+/// Parses the path of a file or folder to write.
 pub(crate) fn path_in_folder() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match Path::new(".").join(&path).parent() {
-        _ if path == Path::new("-") => {
-            Err("cannot write to standard output here: name a file, or ./- for a file named -"
-                .to_owned())
-        }
-        Some(folder) if !path.is_dir() && !folder.is_dir() => {
-            Err(format!("make folder {} first", folder.display()))
-        }
+    PathBufValueParser::new().try_map(check_that_folder_exists)
+}
+
+/// Returns the path if it leads to a folder, or into one, because a wrong path must not lose the work. `-` means standard
+/// output to many programs, so nobody means a file of that name.
+fn check_that_folder_exists(path: PathBuf) -> Result<PathBuf, String> {
+    if path == Path::new("-") {
+        let text = "cannot write to standard output here: name a file, or ./- for a file named -";
+        return Err(text.to_owned());
+    }
+    if path.is_dir() {
+        return Ok(path);
+    }
+    // The folder of a bare name is the current one.
+    match Path::new(".").join(&path).parent() {
+        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
         _ => Ok(path),
-    })
+    }
 }
 
 /// Reads a number of threads.
 pub(crate) fn number_of_threads(text: &str) -> Result<usize, String> {
-    up_to(max_threads())(text)
+    number(text, 1, max_threads())
 }
 
 /// Returns the limit on threads. More threads than cores count no faster, and a signal has to wait until each of them
@@ -64,20 +74,21 @@ fn max_threads() -> usize {
 
 /// Reads a time as it is printed (`10s`, `1m27s`, `3h40m`), or as a number of seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let with_units = || {
-        let span: Span = text.parse().ok()?;
-        Some(span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?.as_secs_f64())
+    let seconds = match text.parse() {
+        Ok(seconds) => Some(seconds),
+        Err(_) => seconds_with_units(text),
     };
-    let seconds = text.parse().ok().or_else(with_units);
-    let seconds = seconds.filter(|seconds| (0.001..=1e6).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "choose 0.001 to 1000000 seconds, or a time like 1m30s".to_owned())
+    match seconds {
+        Some(seconds) if (0.001..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("choose 0.001 to 1000000 seconds, or a time like 1m30s".to_owned()),
+    }
 }
 
-/// Reads a number from 1 up to this one.
-pub(crate) fn up_to(max: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
-    move |text| number(text, 1, max)
+/// Returns the seconds of a time with units, such as `1m30s`.
+fn seconds_with_units(text: &str) -> Option<f64> {
+    let span: Span = text.parse().ok()?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    Some(duration.as_secs_f64())
 }
 
 /// Reads a number of things, such as units or solutions: 0 is one, too.
@@ -92,7 +103,11 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 
 /// Reads a whole number in a range. The error says which numbers are allowed, because what the standard library says of
 /// a wrong digit does not tell a user what to write.
-fn number<T: FromStr + PartialOrd + Display>(text: &str, least: T, most: T) -> Result<T, String> {
+pub(crate) fn number<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    least: T,
+    most: T,
+) -> Result<T, String> {
     match text.parse() {
         Ok(number) if least <= number && number <= most => Ok(number),
         _ => Err(choose(least, most)),
@@ -115,8 +130,8 @@ pub(crate) fn default_threads() -> Result<usize, Failure> {
     }
     // Bytes that are no text become a character that no number contains, so they are refused and not ignored.
     let text = value.to_string_lossy();
-    let bad = |error| Exit::Usage.because(format!("{THREADS}: '{text}': {error}"));
-    number_of_threads(text.trim()).map_err(bad)
+    number_of_threads(text.trim())
+        .map_err(|error| Exit::Usage.because(format!("{THREADS}: '{text}': {error}")))
 }
 
 #[cfg(test)]
@@ -140,14 +155,14 @@ mod tests {
     fn numbers_that_are_refused_name_the_range() {
         assert_eq!(amount("0"), Ok(0));
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(up_to(4)("4"), Ok(4));
+        assert_eq!(number("4", 1, 4), Ok(4));
         for text in ["", "x", "-1", "1.5", "1e3", "18446744073709551616"] {
             let every_number = "choose 0 to 18446744073709551615";
             assert_eq!(seed(text), Err(every_number.to_owned()), "{text}");
             assert_eq!(amount(text), Err(choose(0, usize::MAX)), "{text}");
-            assert_eq!(up_to(4)(text), Err("choose 1 to 4".to_owned()), "{text}");
+            assert_eq!(number(text, 1, 4), Err("choose 1 to 4".to_owned()), "{text}");
         }
-        assert_eq!(up_to(1)("2"), Err("choose 1".to_owned()));
+        assert_eq!(number("2", 1, 1), Err("choose 1".to_owned()));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `nqueens verify FILE|FOLDER...`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use nqueens::record::{Record, RecordedCount};
 use nqueens::verify::{Verdict, choose_units, verify};
-use nqueens::{Cancel, Error};
+use nqueens::{Cancel, Error, Plan};
 use rayon::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::args::MachineArgs;
 use crate::cli::bad_lines::{damaged_lines, lines_of, print_commands};
@@ -15,7 +15,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{self, JournalsArgs, check};
 use crate::cli::progress::Work;
-use crate::cli::report::{Format, Report};
+use crate::cli::report::Report;
 use crate::cli::session::Session;
 use crate::cli::stderr::{message, print_first};
 use crate::cli::values::{amount, seed};
@@ -28,9 +28,6 @@ Examples:
   nqueens verify q22.journal               recounts 200 units
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    format: Format,
-
     #[command(flatten)]
     journals: JournalsArgs,
 
@@ -51,20 +48,13 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let session = Session::new(&self.machine)?;
-        let record = self.journals.read_to_verify(self.format)?;
+        let record = self.journals.read_to_verify()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let units = choose_units(&record, self.units, seed);
-        let Session { cancel, progress, .. } = &session;
-        progress.begin("verify", [0, units.len()], Work::Steps("units"));
-        let counted = || progress.advance(1);
-        let (verdict, disputed) = session.run(|| {
-            let verdict = verify(&record, &units, &counted, cancel)?;
-            Ok((verdict, wrong_lines_of_disputed(&record, cancel)?))
-        })?;
-        let mut wrong = wrong_lines(&record, &verdict);
-        wrong.extend(disputed);
-        let exit = judge(&record, units.len(), &verdict, &wrong);
-        Ok(exit.answer(self.format, report(&record, &verdict, &wrong, seed)))
+        session.progress.begin("verify", [0, units.len()], Work::Steps("units"));
+        let findings = session.run(|| recount(&record, &units, &session))?;
+        let exit = findings.judge(&record, units.len());
+        Ok(exit.answer(self.journals.format, findings.report(&record, seed)))
     }
 }
 
@@ -75,63 +65,180 @@ struct WrongLine {
     recounted: u64,
 }
 
-/// Looks up the lines that hold the counts that differ.
-fn wrong_lines(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
-    let units: Vec<usize> = verdict.differences.iter().map(|difference| difference.unit).collect();
-    let mut wrong = Vec::new();
-    for line in record.find(&units) {
-        let found = verdict.differences.iter().find(|difference| difference.unit == line.unit);
-        let recounted = found.expect("it was looked up").recounted;
-        wrong.push(WrongLine { line, recounted });
+/// What a check of a record has found.
+struct Findings {
+    verdict: Verdict,
+    /// The lines with wrong counts, of the recounted units and of the units with two counts.
+    wrong_lines: Vec<WrongLine>,
+}
+
+/// Recounts units of a record on the current rayon pool, and all units with two different counts.
+fn recount(record: &Record, units: &[usize], session: &Session) -> Result<Findings, Error> {
+    let counted = || session.progress.advance(1);
+    let verdict = verify(record, units, &counted, &session.cancel)?;
+    let mut wrong_lines = wrong_lines_of_differences(record, &verdict);
+    wrong_lines.extend(wrong_lines_of_disputed(record, &session.cancel)?);
+    Ok(Findings { verdict, wrong_lines })
+}
+
+impl Findings {
+    /// Returns the numbers of the units of which a wrong count was found.
+    fn wrong_units(&self) -> BTreeSet<usize> {
+        let mut units = BTreeSet::new();
+        units.extend(self.verdict.differences.iter().map(|difference| difference.unit));
+        units.extend(self.wrong_lines.iter().map(|wrong| wrong.line.unit));
+        units
     }
-    wrong
+
+    /// Prints what is wrong or missing, and returns the exit code.
+    fn judge(&self, record: &Record, chosen: usize) -> Exit {
+        let mut messages = Vec::new();
+        for WrongLine { line, recounted } in &self.wrong_lines {
+            let unit = line.unit;
+            messages.push(format!(
+                "unit {unit} is recorded with {line}, backtracking counts {recounted}"
+            ));
+        }
+        print_first(messages.into_iter());
+        print_commands(
+            damaged_lines(&record.left_out),
+            lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line)),
+        );
+        let exit = check(record);
+        if !self.wrong_units().is_empty() {
+            return Exit::Failed;
+        }
+        if record.sum().units == 0 {
+            message!("nothing was checked: no unit is finished");
+            return exit.and(Exit::Stopped);
+        }
+        let recounted = self.verdict.recounted;
+        if recounted < chosen {
+            let chosen = many(chosen, "unit");
+            message!("stopped after recounting {recounted} of {chosen}: no difference so far");
+            return exit.and(Exit::Stopped);
+        }
+        if record.total().is_none() {
+            let found = if recounted > 0 { "no difference so far; " } else { "" };
+            message!("{found}the count is not finished");
+        }
+        exit
+    }
+
+    fn report(&self, record: &Record, seed: u64) -> Report {
+        let recounted = self.verdict.recounted;
+        let wrong_units = self.wrong_units().len();
+        let found = if wrong_units > 0 {
+            format!(": {wrong_units} DIFFER")
+        } else if recounted > 0 {
+            ": no difference".to_owned()
+        } else {
+            String::new()
+        };
+        let finished = many(record.sum().units, "unit");
+        let as_written = if is_as_written(record) { ", every line as it was written" } else { "" };
+        let differences: Vec<Value> = self.wrong_lines.iter().map(difference).collect();
+        let undetected_part = self.verdict.undetected_part(record.sum().units);
+        let mut report = journals::report(record);
+        report
+            .row("finished", format_args!("{finished}{as_written}"))
+            .row(
+                "recounted",
+                format_args!("{recounted} of {finished} by backtracking, seed {seed}{found}"),
+            )
+            .field("recounted", recounted)
+            .bare(wrong_units)
+            .field("seed", seed.to_string())
+            .field("differences", differences)
+            .row("evidence", self.evidence(undetected_part))
+            .field("undetected_part", undetected_part);
+        report
+    }
+
+    /// Returns what the check says of the count. `undetected_part` is the largest part of wrong units that it can have
+    /// missed.
+    fn evidence(&self, undetected_part: f64) -> String {
+        if !self.wrong_units().is_empty() {
+            "against the count: at least one of its units is wrong".to_owned()
+        } else if self.verdict.recounted == 0 {
+            "none: no unit was recounted".to_owned()
+        } else if undetected_part == 0.0 {
+            "every finished unit was counted twice, in two ways".to_owned()
+        } else {
+            let right = percent_right(undetected_part);
+            format!("at least {right} % of the finished units are right, with 95 % confidence")
+        }
+    }
+}
+
+/// Looks up the lines of the recounted units that differ.
+fn wrong_lines_of_differences(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
+    let mut recounted = BTreeMap::new();
+    for difference in &verdict.differences {
+        recounted.insert(difference.unit, difference.recounted);
+    }
+    let units: Vec<usize> = recounted.keys().copied().collect();
+    let mut wrong_lines = Vec::new();
+    for line in record.find(&units) {
+        let recounted = recounted[&line.unit];
+        wrong_lines.push(WrongLine { line, recounted });
+    }
+    wrong_lines
 }
 
 /// Recounts the units with two different counts on the current rayon pool, and returns the lines with wrong ones. After
 /// a cancellation, the units that were not recounted are left out.
 fn wrong_lines_of_disputed(record: &Record, cancel: &Cancel) -> Result<Vec<WrongLine>, Error> {
-    let wrong_lines = |error: &Error| -> Result<Vec<WrongLine>, Error> {
-        let Error::CountsDiffer { lines } = error else { return Ok(Vec::new()) };
-        let recounted = match record.plan().recount(lines[0].unit, cancel) {
-            Ok(count) => count,
-            Err(error) if error.is_cancelled() => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let wrong = lines.iter().filter(|line| line.count != recounted);
-        Ok(wrong.map(|line| WrongLine { line: line.clone(), recounted }).collect())
-    };
-    let wrong: Result<Vec<_>, Error> = record.left_out.par_iter().map(wrong_lines).collect();
-    Ok(wrong?.concat())
+    let mut disputed = Vec::new();
+    for error in &record.left_out {
+        if let Error::CountsDiffer { lines } = error {
+            disputed.push(lines);
+        }
+    }
+    let wrong_lines: Result<Vec<_>, Error> = disputed
+        .into_par_iter()
+        .map(|lines| wrong_lines_of_unit(lines, record.plan(), cancel))
+        .collect();
+    Ok(wrong_lines?.concat())
 }
 
-/// Prints what is wrong or missing, and returns the exit code.
-fn judge(record: &Record, chosen: usize, verdict: &Verdict, wrong: &[WrongLine]) -> Exit {
-    print_first(wrong.iter().map(|WrongLine { line, recounted }| {
-        format!("unit {} is recorded with {line}, backtracking counts {recounted}", line.unit)
-    }));
-    print_commands(
-        damaged_lines(&record.left_out),
-        lines_of(wrong.iter().map(|wrong| &wrong.line)),
-    );
-    let exit = check(record);
-    if !wrong.is_empty() || !verdict.differences.is_empty() {
-        return Exit::Failed;
+/// Recounts a unit with two different counts, and returns those of its lines that are wrong, or nothing after a
+/// cancellation.
+fn wrong_lines_of_unit(
+    lines: &[RecordedCount],
+    plan: &Plan,
+    cancel: &Cancel,
+) -> Result<Vec<WrongLine>, Error> {
+    let recounted = match plan.recount(lines[0].unit, cancel) {
+        Ok(count) => count,
+        Err(error) if error.is_cancelled() => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut wrong_lines = Vec::new();
+    for line in lines {
+        if line.count != recounted {
+            wrong_lines.push(WrongLine { line: line.clone(), recounted });
+        }
     }
-    if record.sum().units == 0 {
-        message!("nothing was checked: no unit is finished");
-        return exit.and(Exit::Stopped);
-    }
-    let recounted = verdict.recounted;
-    if recounted < chosen {
-        let chosen = many(chosen, "unit");
-        message!("stopped after recounting {recounted} of {chosen}: no difference so far");
-        return exit.and(Exit::Stopped);
-    }
-    if record.total().is_none() {
-        let found = if recounted > 0 { "no difference so far; " } else { "" };
-        message!("{found}the count is not finished");
-    }
-    exit
+    Ok(wrong_lines)
+}
+
+/// Returns whether units are finished, and nothing of the journals was left out.
+fn is_as_written(record: &Record) -> bool {
+    record.sum().units > 0
+        && record.left_out.is_empty()
+        && record.files().iter().all(|file| file.cut_off == 0)
+}
+
+/// Returns a wrong line as the report has it.
+fn difference(WrongLine { line, recounted }: &WrongLine) -> Value {
+    json!({
+        "unit": line.unit,
+        "recorded": line.count.to_string(),
+        "recounted": recounted.to_string(),
+        "file": line.path.display().to_string(),
+        "line": line.line,
+    })
 }
 
 /// Returns the part of the finished units that is right, in percent with two decimals.
@@ -142,57 +249,6 @@ fn percent_right(undetected_part: f64) -> String {
     let percent = 100.0 * (1.0 - undetected_part);
     let rounded_down = (100.0 * percent).floor() / 100.0;
     format!("{:.2}", rounded_down.min(99.99))
-}
-
-fn report(record: &Record, verdict: &Verdict, wrong: &[WrongLine], seed: u64) -> Report {
-    let Verdict { recounted, differences, .. } = verdict;
-    let undetected_part = verdict.undetected_part(record.sum().units);
-    let units_of_lines = wrong.iter().map(|wrong| wrong.line.unit);
-    let differing: BTreeSet<usize> =
-        differences.iter().map(|difference| difference.unit).chain(units_of_lines).collect();
-    let found = match differing.len() {
-        0 if *recounted == 0 => String::new(),
-        0 => ": no difference".to_owned(),
-        differing => format!(": {differing} DIFFER"),
-    };
-    let evidence = if !differing.is_empty() {
-        "against the count: at least one of its units is wrong".to_owned()
-    } else if *recounted == 0 {
-        "none: no unit was recounted".to_owned()
-    } else if undetected_part == 0.0 {
-        "every finished unit was counted twice, in two ways".to_owned()
-    } else {
-        let right = percent_right(undetected_part);
-        format!("at least {right} % of the finished units are right, with 95 % confidence")
-    };
-    let difference = |WrongLine { line, recounted }: &WrongLine| {
-        json!({
-            "unit": line.unit,
-            "recorded": line.count.to_string(),
-            "recounted": recounted.to_string(),
-            "file": line.path.display().to_string(),
-            "line": line.line,
-        })
-    };
-    let finished = many(record.sum().units, "unit");
-    let is_whole = record.sum().units > 0
-        && record.left_out.is_empty()
-        && record.files().iter().all(|file| file.cut_off == 0);
-    let as_written = if is_whole { ", every line as it was written" } else { "" };
-    let mut report = journals::report(record);
-    report
-        .row("finished", format_args!("{finished}{as_written}"))
-        .row(
-            "recounted",
-            format_args!("{recounted} of {finished} by backtracking, seed {seed}{found}"),
-        )
-        .field("recounted", *recounted)
-        .bare(differing.len())
-        .field("seed", seed.to_string())
-        .field("differences", wrong.iter().map(difference).collect::<Vec<_>>())
-        .row("evidence", evidence)
-        .field("undetected_part", undetected_part);
-    report
 }
 
 #[cfg(test)]

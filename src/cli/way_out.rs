@@ -1,0 +1,214 @@
+//! The exit code of each error of the library, and the way out that follows the error's message.
+//!
+//! No match here has an arm for the rest, so a new error cannot be forgotten.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use nqueens::Error;
+use nqueens::record::{IoError, JournalError, Lack, RecordedCount};
+use rustix::process::{Resource, getrlimit};
+
+use super::bad_lines::{lines_of, take_out};
+use super::exit::{Exit, Failure};
+use super::quote::quoted;
+
+/// Adds the exit code and the way out to what the library says is wrong.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (exit, way_out) = way_out(&error);
+        exit.because(format!("{error}{way_out}"))
+    }
+}
+
+/// Returns the exit code, and the way out to follow the error's message.
+fn way_out(error: &Error) -> (Exit, String) {
+    let (exit, text) = match error {
+        Error::InvalidValue { .. } => (Exit::Usage, ""),
+        Error::ThreadsNotStarted { .. } => {
+            // Under a limit of its own address space, a process waits in vain.
+            let is_limit_its_own = getrlimit(Resource::As).current.is_some();
+            let exit = if is_limit_its_own { Exit::Failed } else { Exit::Temporary };
+            (exit, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+        }
+        Error::EntryOverflow { .. } => (Exit::Failed, ": count with --engine subtrees"),
+        Error::UnitOverflow { .. } => {
+            (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
+        }
+        Error::Stopped { .. } | Error::StoppedBefore { .. } => (Exit::Stopped, ""),
+        Error::LacksMemory { what, threads, bytes, usable, most, .. } => {
+            return memory_way_out(what, *threads, *bytes, *usable, *most);
+        }
+        Error::Inconsistent { .. } => (Exit::Failed, ""),
+        Error::Journal { path, error } => return journal_way_out(path, error),
+        Error::PlansDiffer { .. } => (
+            Exit::Usage,
+            ": name the files or folders of one of them, or for a count its --engine and --split-rows",
+        ),
+        Error::CountsDiffer { lines } => return (Exit::Failed, disputed_way_out(lines)),
+    };
+    (exit, text.to_owned())
+}
+
+/// Returns the exit code and the way out if threads that need `bytes` each lack memory. `usable` can be had now, and
+/// `most` if no other program takes any.
+fn memory_way_out(
+    what: &str,
+    threads: Option<usize>,
+    bytes: u64,
+    usable: u64,
+    most: u64,
+) -> (Exit, String) {
+    let mut fewer_threads = String::new();
+    let fitting = usable / bytes;
+    if threads.is_some() && fitting > 0 {
+        fewer_threads = format!("it fits with --threads {fitting}; ");
+    }
+    let slower_engine =
+        if what == "engine colours" { ", or, much slower, with --engine subtrees" } else { "" };
+    let needed = bytes.saturating_mul(threads.unwrap_or(1) as u64);
+    let exit = if needed > most { Exit::Failed } else { Exit::Temporary };
+    let text = format!(
+        ": {fewer_threads}count where there is more memory (see 'nqueens cpu'){slower_engine}"
+    );
+    (exit, text)
+}
+
+/// Returns the way out if journals hold two different counts of a unit.
+fn disputed_way_out(lines: &[RecordedCount]) -> String {
+    let bad = lines_of(lines);
+    let files: Vec<String> = bad.keys().map(|path| quoted(path)).collect();
+    let files = files.join(" ");
+    // One wrong line may lie in several files, so all lines of the unit have to go.
+    let commands = take_out(&bad).join(" && ");
+    format!(
+        ": a machine made an error; 'nqueens verify {files}' shows which count is wrong; to take its lines out, so that \
+         it is counted again: {commands}"
+    )
+}
+
+const CHECK_DISK: &str = ": check the disk, then run the same command again";
+
+/// Returns the exit code and the way out if a journal cannot be used.
+fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
+    let (exit, text) = match error {
+        JournalError::Io { source, action } => io_way_out(path, action, source),
+        JournalError::NotSynced { source, .. } if is_full(source.kind) => MAKE_ROOM,
+        JournalError::NotSynced { .. } | JournalError::NotAsWritten => (Exit::Failed, CHECK_DISK),
+        JournalError::NotAFile | JournalError::OtherCount { .. } => {
+            (Exit::Usage, ": name another file")
+        }
+        JournalError::NotYetSynced => (Exit::Stopped, ": the same command checks the journal"),
+        JournalError::FolderNotSynced { .. } => (Exit::Failed, ""),
+        JournalError::Gone => {
+            (Exit::Failed, ": move it back; the same command counts what is missing")
+        }
+        JournalError::WrittenByOthers => {
+            (Exit::Failed, ": the same command counts what is missing")
+        }
+        JournalError::Changed => (Exit::Temporary, ": run the same command again"),
+        JournalError::InUse => (Exit::Temporary, ": wait for it, or name another file"),
+        JournalError::NotAJournal => {
+            let first = "; unpack it if it is compressed; if it is a damaged one, ";
+            return (Exit::Usage, format!("{first}{}", new_first_line(path)));
+        }
+        JournalError::NoPlan { .. } => {
+            return (Exit::Failed, format!("; {}", new_first_line(path)));
+        }
+        // A damaged line alone ends no command.
+        JournalError::Damaged { .. } => (Exit::Failed, ""),
+        JournalError::UnknownFormat { .. } | JournalError::OtherPlan { .. } => {
+            (Exit::Failed, ": finish it with the build that began it, or count with another file")
+        }
+    };
+    (exit, text.to_owned())
+}
+
+/// Returns the command that gives a journal a first line that names its plan.
+fn new_first_line(path: &Path) -> String {
+    let journal = quoted(path);
+    format!(
+        "this makes a good journal with line 1 of another one of this count: head -n 1 OTHER.journal | cat - {journal} > \
+         NEW.journal"
+    )
+}
+
+const MAKE_ROOM: (Exit, &str) =
+    (Exit::Failed, ": make room (bytes or inodes), then run the same command again");
+
+/// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
+fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, &'static str) {
+    if action == "lock" {
+        // Nothing would keep a second process away.
+        let text = ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere";
+        return (Exit::Usage, text);
+    }
+    if is_full(source.kind) {
+        return MAKE_ROOM;
+    }
+    match source.kind {
+        ErrorKind::NotFound => {
+            let is_in_a_folder = path.parent().is_some_and(Path::is_dir);
+            if is_in_a_folder && action == "open" {
+                (Exit::Usage, ": name a file or folder that exists, in a folder that takes files")
+            } else {
+                (Exit::Usage, ": name a file or folder that exists")
+            }
+        }
+        ErrorKind::InvalidFilename
+        | ErrorKind::IsADirectory
+        | ErrorKind::NotADirectory
+        | ErrorKind::AlreadyExists => (Exit::Usage, ": name another file"),
+        ErrorKind::PermissionDenied if action != "write" => {
+            (Exit::Failed, ": change its permissions")
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            (Exit::Failed, ": name a file on a file system that can be written")
+        }
+        _ if action == "write" => (Exit::Failed, CHECK_DISK),
+        _ => match source.lack {
+            Some(Lack::HandlesOfProcess) => (Exit::Failed, ": raise the limit (ulimit -n)"),
+            Some(Lack::HandlesOfMachine) => {
+                (Exit::Temporary, ": try later, when other programs have closed files")
+            }
+            Some(Lack::Memory) => {
+                (Exit::Temporary, ": try later, when other programs have given memory back")
+            }
+            Some(Lack::FileServer) => {
+                (Exit::Temporary, ": the file server has changed, so try again")
+            }
+            None if action == "open" => (Exit::Failed, ": check the path and the file system"),
+            None => (Exit::Failed, CHECK_DISK),
+        },
+    }
+}
+
+/// Returns whether the disk or the file has no room.
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::WriteZero
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_memory_names_what_fits() {
+        let colours = |threads, usable| {
+            memory_way_out("engine colours", Some(threads), 768 << 20, usable, 4 << 30)
+        };
+        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
+                    much slower, with --engine subtrees";
+        assert_eq!(colours(4, 2 << 30), (Exit::Temporary, fits.to_owned()));
+        let (_, text) = colours(4, 300 << 20);
+        assert!(!text.contains("--threads"), "{text}");
+        let (exit, _) = colours(6, 2 << 30);
+        assert_eq!(exit, Exit::Failed, "so much memory will never be free");
+    }
+}
