@@ -1,14 +1,15 @@
 //! `nqueens compare N...`: engines, kernels and numbers of threads side by side.
 //!
-//! On each board every contestant, an engine with a kernel on a number of threads, counts once to warm
-//! up; then rounds follow in which each counts once, so that whatever else the machine does falls on all
-//! of them alike. Those that are too slow are left out. [`statistics`] makes the rows.
+//! A configuration is an engine with a kernel on a number of threads. On each board every configuration counts once to
+//! warm up. Then rounds follow in which each counts once, so that whatever else the machine does falls on all of them
+//! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, and [`plot`] the picture.
 
 mod earlier;
 mod plot;
 mod statistics;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::mem::take;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -34,10 +35,10 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
 use crate::cli::stdout;
 use crate::cli::values::{default_threads, number, number_of_threads, sizes, time};
-use statistics::{Contestant, Runs, SPEED_UP_TITLES, TITLES};
+use statistics::{Configuration, Ratio, SPEED_UP_TITLES, TITLES, Timings};
 
-/// A run is left out only if its rough cost exceeds the limit by more than this factor. A cost that is too low
-/// wastes one run, which is cut off at the limit; one that is too high would leave out an engine that fits.
+/// A run is left out only if its rough cost exceeds the limit by more than this factor. A rough cost that is too low
+/// wastes one run, which is cut off at the limit. A rough cost that is too high would leave out an engine that fits.
 const MARGIN: f64 = 3.0;
 
 /// Time engines, kernels and numbers of threads side by side
@@ -62,7 +63,7 @@ pub(crate) struct CompareArgs {
     /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
     /// the usable cores]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = numbers_of_threads)]
+    #[arg(value_parser = parse_threads)]
     threads: Vec<Threads>,
 
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
@@ -98,9 +99,16 @@ pub(crate) struct CompareArgs {
     format: RowFormat,
 }
 
-/// Reads a number of timed runs.
-fn number_of_runs(text: &str) -> Result<usize, String> {
-    number(text, 1, 100_000)
+/// Numbers of threads as an option names them.
+#[derive(Clone, Copy, Debug)]
+enum Threads {
+    Number(usize),
+    /// The powers of two below the default, and the default.
+    All,
+}
+
+fn parse_threads(text: &str) -> Result<Threads, String> {
+    if text == "all" { Ok(Threads::All) } else { number_of_threads(text).map(Threads::Number) }
 }
 
 impl CompareArgs {
@@ -111,125 +119,172 @@ impl CompareArgs {
         let mut comparison = Comparison::new(&self)?;
         let result = comparison.run();
         comparison.progress.clear();
-        if let Some(path) = self.svg.as_ref().filter(|_| !comparison.measured.is_empty()) {
-            write_drawing(
-                "--svg",
-                path,
-                &plot::picture(&comparison.measured, &escaped(&comparison.cpu)),
-            )?;
+        comparison.draw()?;
+        match result {
+            Ok(()) => Ok(comparison.found),
+            Err(failure) => Err(failure.after(comparison.found)),
         }
-        let found = comparison.found;
-        result.map(|()| found).map_err(|failure| failure.after(found))
     }
 
-    /// Returns who counts on these numbers of threads, in the order of the rows.
-    fn contestants(&self, threads: &[usize]) -> Vec<Contestant> {
-        let kernels = named(&self.kernels, &Kernel::available());
-        let mut contestants = Vec::new();
+    /// Returns the boards that are named, in ascending order.
+    fn boards(&self) -> Result<BTreeSet<BoardSize>, Error> {
+        self.sizes.iter().cloned().flatten().map(BoardSize::new).collect()
+    }
+
+    /// Returns the numbers of threads that are named, or the default.
+    fn numbers_of_threads(&self) -> Result<Vec<usize>, Failure> {
+        let mut numbers = Vec::new();
+        for threads in &self.threads {
+            match threads {
+                Threads::Number(number) => numbers.push(*number),
+                Threads::All => numbers.extend(doublings_up_to(default_threads()?)),
+            }
+        }
+        if numbers.is_empty() {
+            numbers.push(default_threads()?);
+        }
+        Ok(numbers)
+    }
+
+    /// Returns the configurations with these numbers of threads, in the order of the rows.
+    fn configurations(&self, numbers_of_threads: &[usize]) -> Vec<Configuration> {
+        let named_kernels = named(&self.kernels, &Kernel::available());
+        let mut configurations = Vec::new();
         for engine in named(&self.engines, &Engine::ALL) {
-            for &kernel in if engine.has_kernels() { &kernels[..] } else { &[Kernel::Portable] } {
-                for &threads in threads {
-                    let contestant = Contestant { engine, kernel, threads };
+            let kernels: &[Kernel] =
+                if engine.has_kernels() { &named_kernels } else { &[Kernel::Portable] };
+            for &kernel in kernels {
+                for &threads in numbers_of_threads {
+                    let configuration = Configuration { engine, kernel, threads };
                     // A name that is given twice would make two rows that nothing tells apart.
-                    if !contestants.contains(&contestant) {
-                        contestants.push(contestant);
+                    if !configurations.contains(&configuration) {
+                        configurations.push(configuration);
                     }
                 }
             }
         }
-        contestants
+        configurations
+    }
+
+    /// Returns what ratios are relative to: the rows of the file that `--against` names, or the first configuration of
+    /// the engine that is named first, which is subtrees if all engines are.
+    fn reference(
+        &self,
+        sizes: &BTreeSet<BoardSize>,
+        configurations: &[Configuration],
+    ) -> Result<Reference, Failure> {
+        if let Some(file) = &self.against {
+            let rows = earlier::read(file, sizes, configurations)?;
+            return Ok(Reference::Earlier { file: file.display().to_string(), rows });
+        }
+        let engine = self.engines[0].unwrap_or(Engine::Subtrees);
+        let first = configurations.iter().find(|configuration| configuration.engine == engine);
+        Ok(Reference::Configuration(*first.unwrap_or(&configurations[0])))
     }
 }
 
-/// Returns the values that are named; `None` names all.
+/// Returns the values that are named. `None` names all.
 fn named<T: Copy>(names: &[Option<T>], all: &[T]) -> Vec<T> {
-    names.iter().flat_map(|name| name.map_or(all.to_vec(), |one| vec![one])).collect()
+    let mut named = Vec::new();
+    for name in names {
+        match name {
+            Some(value) => named.push(*value),
+            None => named.extend_from_slice(all),
+        }
+    }
+    named
 }
 
-/// Numbers of threads as an option names them.
-#[derive(Clone, Copy, Debug)]
-enum Threads {
-    Number(usize),
-    /// The powers of two below the default, and the default.
-    All,
+/// Returns 1, 2, 4 and so on below a number, and the number.
+fn doublings_up_to(most: usize) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    let mut number = 1;
+    while number < most {
+        numbers.push(number);
+        number *= 2;
+    }
+    numbers.push(most);
+    numbers
 }
 
-fn numbers_of_threads(text: &str) -> Result<Threads, String> {
-    if text == "all" { Ok(Threads::All) } else { number_of_threads(text).map(Threads::Number) }
+/// What ratios are relative to.
+enum Reference {
+    /// A configuration that counts in turn with the others.
+    Configuration(Configuration),
+    /// The rows of an earlier comparison. Each configuration is compared with its own row for the board.
+    Earlier { file: String, rows: Vec<Timings> },
 }
 
-impl Threads {
-    fn numbers(self) -> Result<Vec<usize>, Failure> {
-        let most = match self {
-            Self::Number(number) => return Ok(vec![number]),
-            Self::All => default_threads()?,
-        };
-        let powers = (0..).map(|power| 1 << power).take_while(|few| *few < most);
-        Ok(powers.chain([most]).collect())
+/// Prints the name of the configuration, or of the file with the earlier comparison.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configuration(configuration) => configuration.fmt(f),
+            Self::Earlier { file, .. } => file.fmt(f),
+        }
     }
 }
 
-/// Returns a total, with who counted it on which machine.
-fn computed(size: BoardSize, total: u128, who: Contestant) -> String {
-    let host = System::host_name().unwrap_or_else(|| "this machine".to_owned());
-    format!("Q({size}) = {total} by {who} of {host}")
+impl Reference {
+    /// Returns the ratio of timings to the reference, if it has timings of this board. `board` has all timings of the
+    /// board.
+    fn ratio(&self, timings: &Timings, board: &[Timings]) -> Option<Ratio> {
+        match self {
+            Self::Configuration(configuration) => timings.ratio_to(*configuration, board),
+            Self::Earlier { .. } => {
+                let earlier = self.earlier(timings.size, timings.configuration)?;
+                Some(timings.ratio_to_earlier(earlier))
+            }
+        }
+    }
+
+    /// Returns the row of a configuration on a board in an earlier comparison.
+    fn earlier(&self, size: BoardSize, configuration: Configuration) -> Option<&Timings> {
+        let Self::Earlier { rows, .. } = self else { return None };
+        rows.iter().find(|row| row.size == size && row.configuration == configuration)
+    }
 }
 
 /// A comparison under way.
 struct Comparison<'a> {
     args: &'a CompareArgs,
     cpu: String,
-    /// Ascending: a contestant that is too slow for a board is too slow for all larger ones.
+    /// Ascending, because a configuration that is too slow for a board is too slow for all larger ones.
     sizes: BTreeSet<BoardSize>,
-    /// The contestants that were fast enough for all boards so far.
-    contestants: Vec<Contestant>,
-    /// The contestant relative to which ratios are, without an earlier comparison.
-    reference: Contestant,
-    /// The rows of the earlier comparison that `--against` names. Ratios are then relative to these rows.
-    earlier: Option<Vec<Runs>>,
-    /// The name of the reference, or of the file with the earlier comparison.
-    reference_name: String,
-    /// The fewest of several numbers of threads. Speed-ups are relative to a run on these.
+    /// The configurations that were fast enough for all boards so far.
+    configurations: Vec<Configuration>,
+    reference: Reference,
+    /// The fewest of several numbers of threads. Speed-ups are relative to runs on these.
     fewest: Option<usize>,
     /// A pool for each number of threads.
     pools: BTreeMap<usize, ThreadPool>,
     cancel: Cancel,
     progress: Progress,
-    /// All timed runs, board by board.
-    measured: Vec<Runs>,
+    /// The timings of all configurations, board by board.
+    measured: Vec<Timings>,
     /// The exit code so far: `Failed` after a total that differs.
     found: Exit,
 }
 
 impl<'a> Comparison<'a> {
+    /// Turns the options into what is to be compared.
     fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
-        let mut threads = Vec::new();
-        for named in &args.threads {
-            threads.extend(named.numbers()?);
+        let numbers_of_threads = args.numbers_of_threads()?;
+        let mut pools = BTreeMap::new();
+        for &threads in &numbers_of_threads {
+            pools.insert(threads, thread_pool(threads)?);
         }
-        if threads.is_empty() {
-            threads.push(default_threads()?);
-        }
-        let pools = threads.iter().map(|threads| Ok((*threads, thread_pool(*threads)?)));
-        let pools = pools.collect::<Result<BTreeMap<_, _>, Error>>()?;
-        let contestants = args.contestants(&threads);
-        let sizes = args.sizes.iter().cloned().flatten().map(BoardSize::new);
-        let sizes = sizes.collect::<Result<_, _>>()?;
-        let reference = args.engines[0].unwrap_or(Engine::Subtrees);
-        let reference = contestants.iter().find(|contestant| contestant.engine == reference);
-        let reference = *reference.unwrap_or(&contestants[0]);
-        let against = args.against.as_deref();
-        let earlier = against.map(|file| earlier::read(file, &sizes, &contestants));
+        let fewest = if pools.len() > 1 { pools.keys().next().copied() } else { None };
+        let configurations = args.configurations(&numbers_of_threads);
+        let sizes = args.boards()?;
+        let reference = args.reference(&sizes, &configurations)?;
         Ok(Self {
             args,
             cpu: Cpu::detect().brand,
             sizes,
+            configurations,
             reference,
-            earlier: earlier.transpose()?,
-            reference_name: against
-                .map_or(reference.to_string(), |file| file.display().to_string()),
-            contestants,
-            fewest: pools.keys().next().copied().filter(|_| pools.len() > 1),
+            fewest,
             pools,
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
@@ -240,31 +295,22 @@ impl<'a> Comparison<'a> {
 
     /// Measures board by board, and writes the rows of each board as soon as they are known.
     fn run(&mut self) -> Result<(), Failure> {
-        let CompareArgs { format, repeat, .. } = *self.args;
-        format.remark(format_args!("{} each on {}", many(repeat, "run"), escaped(&self.cpu)))?;
-        format.remark(format_args!(
-            "ratio: speed relative to {}, ± two standard errors",
-            escaped(&self.reference_name)
-        ))?;
-        format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
+        self.write_titles()?;
         for size in self.sizes.clone() {
-            let first = self.measured.len();
-            let result = self.measure(size);
+            let mut board = Vec::new();
+            let result = self.measure(size, &mut board);
             self.progress.clear();
-            self.measured.retain(|runs| !runs.seconds.is_empty());
-            let board = &self.measured[first..];
-            for (runs, place) in board.iter().zip(first..) {
-                let ratio = match self.earlier {
-                    None => runs.ratio_to(self.reference, board),
-                    Some(_) => self.earlier(runs).map(|earlier| runs.ratio_to_earlier(earlier)),
-                };
-                let row = runs.row(ratio, &self.reference_name, self.fewest, board, &self.cpu);
-                row.write_row(format, place == 0)?;
+            // After an error, some configurations have only warmed up.
+            board.retain(|timings| !timings.seconds.is_empty());
+            let first_row = self.measured.len();
+            self.measured.extend(board);
+            self.write_rows(first_row)?;
+            if let Err(error) = result {
+                if error.is_cancelled() {
+                    return Err(Exit::Stopped.because(format!("stopped at n = {size}")));
+                }
+                return Err(error.into());
             }
-            result.map_err(|error| match error.is_cancelled() {
-                true => Exit::Stopped.because(format!("stopped at n = {size}")),
-                false => Failure::from(error),
-            })?;
         }
         stdout::settle(Duration::MAX)?;
         if self.measured.is_empty() {
@@ -273,85 +319,138 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns the row of the same contestant on the same board in the file of an earlier comparison.
-    fn earlier(&self, runs: &Runs) -> Option<&Runs> {
-        let is_same =
-            |other: &&Runs| (other.size, other.contestant) == (runs.size, runs.contestant);
-        self.earlier.iter().flatten().find(is_same)
-    }
-
-    /// Times all contestants that are fast enough for a board. What is measured before an error, which
-    /// may be a cancellation, is kept.
-    fn measure(&mut self, size: BoardSize) -> Result<(), Error> {
+    /// Times all configurations that are fast enough for a board, and puts their timings into `board`. What is timed
+    /// before an error, which may be a cancellation, stays there.
+    fn measure(&mut self, size: BoardSize, board: &mut Vec<Timings>) -> Result<(), Error> {
         let name = format!("compare n = {size}");
-        self.progress.begin(&name, [0, self.contestants.len()], Work::Steps("runs to warm up"));
-        let first = self.measured.len();
-        for contestant in take(&mut self.contestants) {
-            match self.warm_up(size, contestant) {
-                Ok(Outcome { total, .. }) => {
-                    self.contestants.push(contestant);
-                    let runs = Runs { size, contestant, total, seconds: Vec::new() };
-                    let earlier = self.earlier(&runs).map(|earlier| earlier.total);
-                    if let Some(earlier) = earlier.filter(|earlier| *earlier != total) {
-                        let (computed, file) =
-                            (computed(size, total, contestant), &self.reference_name);
-                        message!(
-                            "{computed} differs from {earlier} in {file}: one of them is wrong"
-                        );
-                        self.found = Exit::Failed;
-                    }
-                    self.measured.push(runs);
+        self.progress.begin(&name, [0, self.configurations.len()], Work::Steps("runs to warm up"));
+        for configuration in take(&mut self.configurations) {
+            match self.warm_up(size, configuration) {
+                Ok(total) => {
+                    self.configurations.push(configuration);
+                    self.check_earlier(size, configuration, total);
+                    board.push(Timings { size, configuration, total, seconds: Vec::new() });
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
                     let limit = duration(self.args.seconds_limit);
                     message!(
-                        "left out from n = {size} on: {contestant}: a run takes longer than {limit} \
+                        "left out from n = {size} on: {configuration}: a run takes longer than {limit} \
                          (--seconds-limit)"
                     );
                 }
                 Err(error) => return Err(error),
             }
         }
-        let runs = self.contestants.len() * self.args.repeat;
+        let runs = board.len() * self.args.repeat;
         self.progress.begin(&name, [0, runs], Work::Steps("runs"));
-        let cancel = self.cancel.clone();
         for _ in 0..self.args.repeat {
-            for place in first..self.measured.len() {
-                let outcome = self.count(size, self.measured[place].contestant, &cancel)?;
-                // No time is 0: its logarithm is drawn, and others are divided by it.
-                self.measured[place].seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
+            for timings in &mut *board {
+                let outcome = self.count(size, timings.configuration, &self.cancel)?;
+                self.check_published(size, timings.configuration, &outcome);
+                // No time is 0, because its logarithm is drawn, and others are divided by it.
+                timings.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
             }
         }
         Ok(())
     }
 
-    /// Counts a first time, which is not timed. A run that takes too long is cancelled.
-    fn warm_up(&mut self, size: BoardSize, who: Contestant) -> Result<Outcome, Error> {
+    /// Counts a first time, which is not timed, and returns the total. A run that takes longer than the limit is
+    /// cancelled, and does not begin if its rough cost is far above the limit.
+    fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<u128, Error> {
         let limit = self.args.seconds_limit;
-        let core_hours = core_hours(size, who.engine, who.kernel);
-        if rough_seconds(core_hours, who.threads) > MARGIN * limit.as_secs_f64() {
+        let core_hours = core_hours(size, configuration.engine, configuration.kernel);
+        let seconds = rough_seconds(core_hours, configuration.threads);
+        if seconds > MARGIN * limit.as_secs_f64() {
             return Err(Error::StoppedBefore { what: "the first unit" });
         }
-        let (begun, cancel) = (Instant::now(), self.cancel.clone());
+        let begun = Instant::now();
+        let cancel = self.cancel.clone();
         let is_over = || cancel.is_cancelled() || begun.elapsed() >= limit;
-        Cancel::run_until(is_over, |stop| self.count(size, who, stop))?
+        let outcome = Cancel::run_until(is_over, |stop| self.count(size, configuration, stop))??;
+        self.check_published(size, configuration, &outcome);
+        Ok(outcome.total)
     }
 
-    /// Counts once, and prints it if the total is not the published one.
+    /// Counts a board once.
     fn count(
-        &mut self,
+        &self,
         size: BoardSize,
-        who: Contestant,
+        configuration: Configuration,
         cancel: &Cancel,
     ) -> Result<Outcome, Error> {
-        let count = Count::new(size).engine(who.engine).kernel(who.kernel);
-        let outcome = self.pools[&who.threads].install(|| count.cancel(cancel).run())?;
-        if let Published::Differs { expected } = outcome.published {
-            let computed = computed(size, outcome.total, who);
-            print_differs(computed, expected);
-            self.found = Exit::Failed;
-        }
+        let Configuration { engine, kernel, threads } = configuration;
+        let count = Count::new(size).engine(engine).kernel(kernel).cancel(cancel);
+        let outcome = self.pools[&threads].install(|| count.run())?;
         self.progress.advance(1);
         Ok(outcome)
     }
+
+    /// Prints a total that is not the published one, and makes the comparison fail.
+    fn check_published(
+        &mut self,
+        size: BoardSize,
+        configuration: Configuration,
+        outcome: &Outcome,
+    ) {
+        if let Published::Differs { expected } = outcome.published {
+            print_differs(computed(size, outcome.total, configuration), expected);
+            self.found = Exit::Failed;
+        }
+    }
+
+    /// Prints a total that is not the one of an earlier comparison, and makes the comparison fail.
+    fn check_earlier(&mut self, size: BoardSize, configuration: Configuration, total: u128) {
+        let Some(earlier) = self.reference.earlier(size, configuration) else { return };
+        if earlier.total != total {
+            let computed = computed(size, total, configuration);
+            message!(
+                "{computed} differs from {} in {}: one of them is wrong",
+                earlier.total,
+                self.reference
+            );
+            self.found = Exit::Failed;
+        }
+    }
+
+    /// Writes the lines above the first row.
+    fn write_titles(&self) -> Result<(), Failure> {
+        let format = self.args.format;
+        let runs = many(self.args.repeat, "run");
+        format.remark(format_args!("{runs} each on {}", escaped(&self.cpu)))?;
+        format.remark(format_args!(
+            "ratio: speed relative to {}, ± two standard errors",
+            escaped(&self.reference)
+        ))?;
+        format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
+        Ok(())
+    }
+
+    /// Writes the rows of the last board, which begin with this one.
+    fn write_rows(&self, first_row: usize) -> Result<(), Failure> {
+        let reference_name = self.reference.to_string();
+        let board = &self.measured[first_row..];
+        for (index, timings) in board.iter().enumerate() {
+            let ratio = self.reference.ratio(timings, board);
+            let row = timings.row(ratio, &reference_name, self.fewest, board, &self.cpu);
+            row.write_row(self.args.format, first_row + index == 0)?;
+        }
+        Ok(())
+    }
+
+    /// Draws the picture, if there is anything to draw.
+    fn draw(&self) -> Result<(), Failure> {
+        if let Some(path) = &self.args.svg
+            && !self.measured.is_empty()
+        {
+            let picture = plot::picture(&self.measured, &escaped(&self.cpu));
+            write_drawing("--svg", path, &picture)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a total, with the configuration and the machine that counted it.
+fn computed(size: BoardSize, total: u128, configuration: Configuration) -> String {
+    let host = System::host_name().unwrap_or_else(|| "this machine".to_owned());
+    format!("Q({size}) = {total} by {configuration} of {host}")
 }

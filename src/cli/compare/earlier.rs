@@ -1,7 +1,7 @@
 //! An earlier comparison, as `--json` printed it on this machine or another.
 //!
 //! The file holds one JSON object after the other, each on a line of its own. People join such files and edit them, so
-//! whatever is wrong with one is said with the number of the line.
+//! every error gives the number of the line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -12,12 +12,12 @@ use std::path::Path;
 use nqueens::BoardSize;
 use serde_json::{Deserializer, Map, Value};
 
-use super::statistics::{Contestant, Runs};
+use super::statistics::{Configuration, Timings};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 
-/// The times of a run that are taken for real, in seconds: no comparison prints less, and none takes thirty years.
-/// Other times are divided by these and drawn by their logarithms, so they may be neither 0 nor infinite.
+/// The times of a run that are believed, in seconds. No comparison prints less, and none takes thirty years. Ratios
+/// divide by these times and take their logarithms, so they may be neither 0 nor infinite.
 const POSSIBLE_SECONDS: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// A row. Other fields of a line are ignored, because another version may print more.
@@ -30,77 +30,103 @@ struct Row {
     run_seconds: Vec<f64>,
 }
 
-/// Reads the rows of these contestants on these boards. It is an error if the file has none of these rows, because
+/// Reads the rows of these configurations on these boards. It is an error if the file has none of these rows, because
 /// then nothing can be compared.
 pub(super) fn read(
     path: &Path,
     sizes: &BTreeSet<BoardSize>,
-    contestants: &[Contestant],
-) -> Result<Vec<Runs>, Failure> {
-    let unusable =
-        |why: &dyn Display| Exit::Usage.because(format!("--against {}: {why}", path.display()));
-    let bytes = fs::read(path).map_err(|error| unusable(&error))?;
-    let rows = rows(&bytes).map_err(|why| unusable(&why))?;
+    configurations: &[Configuration],
+) -> Result<Vec<Timings>, Failure> {
+    let bytes = fs::read(path).map_err(|error| unusable(path, error))?;
+    let rows = read_rows(&bytes).map_err(|why| unusable(path, why))?;
     let mut wanted = Vec::new();
     for row in rows {
         let size = sizes.iter().find(|size| u64::from(size.get()) == row.n);
-        let contestant = contestants.iter().find(|contestant| is_of(&row, contestant));
-        if let (Some(size), Some(contestant)) = (size, contestant) {
-            let (size, contestant) = (*size, *contestant);
-            wanted.push(Runs { size, contestant, total: row.total, seconds: row.run_seconds });
+        let configuration = configurations.iter().find(|one| row.is_of(one));
+        if let (Some(&size), Some(&configuration)) = (size, configuration) {
+            wanted.push(Timings {
+                size,
+                configuration,
+                total: row.total,
+                seconds: row.run_seconds,
+            });
         }
     }
     if wanted.is_empty() {
-        return Err(unusable(&"it has no row for these boards, engines, kernels and threads"));
+        let why = "it has no row for these boards, engines, kernels and threads";
+        return Err(unusable(path, why));
     }
     Ok(wanted)
 }
 
-/// Returns whether a row is of this contestant.
-fn is_of(row: &Row, contestant: &Contestant) -> bool {
-    row.engine == contestant.engine.name()
-        && row.kernel == contestant.kernel.name()
-        && row.threads == contestant.threads as u64
+/// Returns the failure for a file that cannot be compared with.
+fn unusable(path: &Path, why: impl Display) -> Failure {
+    Exit::Usage.because(format!("--against {}: {why}", path.display()))
+}
+
+impl Row {
+    fn is_of(&self, configuration: &Configuration) -> bool {
+        self.engine == configuration.engine.name()
+            && self.kernel == configuration.kernel.name()
+            && self.threads == configuration.threads as u64
+    }
+
+    /// Returns what may be only once in a file: the board, the engine, the kernel and the number of threads.
+    fn key(&self) -> (u64, String, String, u64) {
+        (self.n, self.engine.clone(), self.kernel.clone(), self.threads)
+    }
+
+    /// Returns the board and the configuration as a message names them.
+    fn name(&self) -> String {
+        let Self { n, engine, kernel, threads, .. } = self;
+        let threads = many(usize::try_from(*threads).unwrap_or(usize::MAX), "thread");
+        format!("n = {n}, {engine} {kernel} on {threads}")
+    }
 }
 
 /// Reads all rows of a file. The error says which line is wrong, and why.
-fn rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + lines_in(&bytes[..error.valid_up_to()]);
-        not_a_row(line, "it is not text")
-    })?;
+fn read_rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
+    let text = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let line = 1 + lines_in(&bytes[..error.valid_up_to()]);
+            return Err(not_a_row(line, "it is not text"));
+        }
+    };
     if text.trim().is_empty() {
         return Err(
             "the file is empty: name one that 'nqueens compare --json' has printed".to_owned()
         );
     }
     let mut rows = Vec::new();
-    let mut line_of = BTreeMap::new();
+    let mut line_of_key = BTreeMap::new();
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     loop {
-        let (before, after) = text.split_at(values.byte_offset());
-        let spaces = after.len() - after.trim_start().len();
-        let line = 1 + lines_in(before.as_bytes()) + lines_in(&after.as_bytes()[..spaces]);
-        let Some(value) = values.next() else { return Ok(rows) };
-        let value = value.map_err(|error| match error.is_eof() {
-            true => not_a_row(line, "it is cut off"),
-            false => {
-                let place = format!("it cannot be read from column {} on", error.column());
-                not_a_row(error.line(), &place)
+        let line = line_after(text, values.byte_offset());
+        let value = match values.next() {
+            Some(Ok(value)) => value,
+            Some(Err(error)) if error.is_eof() => return Err(not_a_row(line, "it is cut off")),
+            Some(Err(error)) => {
+                let why = format!("it cannot be read from column {} on", error.column());
+                return Err(not_a_row(error.line(), &why));
             }
-        })?;
-        let row = row(&value).map_err(|why| not_a_row(line, &why))?;
-        let contestant = (row.n, row.engine.clone(), row.kernel.clone(), row.threads);
-        if let Some(other) = line_of.insert(contestant, line) {
-            let Row { n, engine, kernel, threads, .. } = row;
-            let threads = many(usize::try_from(threads).unwrap_or(usize::MAX), "thread");
+            None => return Ok(rows),
+        };
+        let row = read_row(&value).map_err(|why| not_a_row(line, &why))?;
+        if let Some(other) = line_of_key.insert(row.key(), line) {
             return Err(format!(
-                "lines {other} and {line} are both of n = {n}, {engine} {kernel} on {threads}: keep one report in \
-                 the file"
+                "lines {other} and {line} are both of {}: keep one report in the file",
+                row.name()
             ));
         }
         rows.push(row);
     }
+}
+
+/// Returns the number of the line on which the next value begins, after this many bytes and the spaces that follow.
+fn line_after(text: &str, offset: usize) -> usize {
+    let spaces = text[offset..].len() - text[offset..].trim_start().len();
+    1 + lines_in(&text.as_bytes()[..offset + spaces])
 }
 
 /// Returns the number of line feeds.
@@ -114,9 +140,9 @@ fn not_a_row(line: usize, why: &str) -> String {
 }
 
 /// Reads the fields of a row. The error says which field is missing or wrong.
-fn row(value: &Value) -> Result<Row, String> {
+fn read_row(value: &Value) -> Result<Row, String> {
     let fields = value.as_object().ok_or("it is not a JSON object")?;
-    let total = text(fields, "total")?;
+    let total = text_field(fields, "total")?;
     let total = total.parse().map_err(|_| format!("its total is '{total}', which is no number"))?;
     let times = field(fields, "run_seconds")?;
     let times = times.as_array().ok_or("its run_seconds are not a list")?;
@@ -133,10 +159,10 @@ fn row(value: &Value) -> Result<Row, String> {
         return Err("its run_seconds hold no time".to_owned());
     }
     Ok(Row {
-        n: number(fields, "n")?,
-        engine: text(fields, "engine")?.to_owned(),
-        kernel: text(fields, "kernel")?.to_owned(),
-        threads: number(fields, "threads")?,
+        n: number_field(fields, "n")?,
+        engine: text_field(fields, "engine")?.to_owned(),
+        kernel: text_field(fields, "kernel")?.to_owned(),
+        threads: number_field(fields, "threads")?,
         total,
         run_seconds,
     })
@@ -146,12 +172,12 @@ fn field<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a Value, St
     fields.get(name).ok_or_else(|| format!("it has no {name}"))
 }
 
-fn number(fields: &Map<String, Value>, name: &str) -> Result<u64, String> {
+fn number_field(fields: &Map<String, Value>, name: &str) -> Result<u64, String> {
     let value = field(fields, name)?;
     value.as_u64().ok_or_else(|| format!("its {name} is {value}, which is no whole number"))
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
+fn text_field<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
     let value = field(fields, name)?;
     value.as_str().ok_or_else(|| format!("its {name} is {value}, which is no text in quotes"))
 }

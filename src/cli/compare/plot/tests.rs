@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use nqueens::BoardSize;
 
 use super::*;
-use crate::cli::compare::statistics::Contestant;
+use crate::cli::compare::statistics::Configuration;
 
 /// Every engine takes seven times as long for the next board, and half the time of the engine before
 /// it.
-fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Runs> {
+fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timings> {
     let mut rows = Vec::new();
     for (n, threads) in sizes.iter().flat_map(|n| threads.iter().map(move |threads| (*n, *threads)))
     {
@@ -17,9 +17,9 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Runs> {
             let seconds = 7f64.powf(f64::from(n) - 14.0) * 0.5f64.powi(place);
             let threads_in_all = f64::from(u32::try_from(threads).expect("few"));
             let median = (seconds / threads_in_all.powf(0.9)).max(1e-6);
-            rows.push(Runs {
+            rows.push(Timings {
                 size: BoardSize::new(n).expect("in range"),
-                contestant: Contestant { engine: *engine, kernel: Kernel::Portable, threads },
+                configuration: Configuration { engine: *engine, kernel: Kernel::Portable, threads },
                 total: 1,
                 seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
             });
@@ -28,7 +28,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Runs> {
     rows
 }
 
-fn draw(rows: &[Runs]) -> String {
+fn draw(rows: &[Timings]) -> String {
     picture(rows, &"A <CPU> & \"another\"".repeat(9))
 }
 
@@ -56,7 +56,7 @@ fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
     nodes.map(area).collect()
 }
 
-fn check(rows: &[Runs]) {
+fn check(rows: &[Timings]) {
     let svg = draw(rows);
     let document = roxmltree::Document::parse(&svg).expect("well-formed");
     let height = document.root_element().attribute("height").expect("a height");
@@ -85,12 +85,12 @@ fn labels_do_not_overlap() {
 }
 
 /// All kernels that engines have on this machine.
-fn with_kernels(rows: &[Runs]) -> Vec<Runs> {
-    let with = |row: &Runs, kernel| Runs {
-        contestant: Contestant { kernel, ..row.contestant },
+fn with_kernels(rows: &[Timings]) -> Vec<Timings> {
+    let with = |row: &Timings, kernel| Timings {
+        configuration: Configuration { kernel, ..row.configuration },
         ..row.clone()
     };
-    let kernels = |row: &Runs| match row.contestant.engine.has_kernels() {
+    let kernels = |row: &Timings| match row.configuration.engine.has_kernels() {
         true => Kernel::available(),
         false => vec![Kernel::Portable],
     };
@@ -141,10 +141,10 @@ fn a_speed_up_has_a_line_for_each_board_and_that_of_perfect_scaling() {
         }
         assert!(svg.contains("least to greatest; speed-up to 1 thread, A &lt;CPU&gt;"), "{svg}");
     }
-    let colours = Contestant { engine: Engine::Colours, kernel: Kernel::Portable, threads: 4 };
-    let on = |threads, seconds: &[f64]| Runs {
+    let colours = Configuration { engine: Engine::Colours, kernel: Kernel::Portable, threads: 4 };
+    let on = |threads, seconds: &[f64]| Timings {
         size: BoardSize::new(16).expect("in range"),
-        contestant: Contestant { threads, ..colours },
+        configuration: Configuration { threads, ..colours },
         total: 1,
         seconds: seconds.to_vec(),
     };
