@@ -1,10 +1,10 @@
-//! `nqueens list N`.
+//! `nqueens list N`: solutions one by one, as text or as a picture.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use maud::{PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use nqueens::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use serde_json::json;
 
@@ -61,10 +61,11 @@ enum Style {
     Svg,
 }
 
-/// The margin between boards and around the sheet, in squares: room for the coordinates.
+/// The margin between boards and around the sheet, in squares. It has room for the coordinates.
 const GAP: usize = 1;
-/// Points for each square of a sheet with one board. Many boards share the width of a page.
+/// The points for each square of a sheet with one board.
 const SQUARE: usize = 32;
+/// The width that many boards share, in points.
 const PAGE: usize = 1600;
 
 /// A queen in a box of 100 by 100: a crown of five points on a base.
@@ -80,33 +81,33 @@ impl ListArgs {
             .by_ref()
             .filter(|solution| !self.fundamental || solution.class_size().is_some())
             .take(self.limit.unwrap_or(usize::MAX));
-        let mut boards = Vec::new();
-        let mut written = 0;
+        let mut number = 0;
+        let mut drawn = Vec::new();
         let mut lines = Vec::new();
         for solution in listed {
             if is_picture {
-                boards.push(solution);
+                drawn.push(solution);
             } else {
                 lines.clear();
-                self.write(&solution, written == 0, &mut lines)?;
+                self.write(&solution, number == 0, &mut lines)?;
                 stdout::put(&lines)?;
             }
-            written += 1;
+            number += 1;
         }
-        let is_cut = solutions.was_stopped() && self.limit != Some(written);
+        let is_cut_short = solutions.was_stopped() && self.limit != Some(number);
         // Half a picture looks like a whole one.
-        if is_picture && !is_cut {
-            stdout::put(self.picture(&boards).as_bytes())?;
+        if is_picture && !is_cut_short {
+            stdout::put(self.picture(&drawn).as_bytes())?;
         }
         stdout::settle(Duration::MAX)?;
-        if is_cut {
+        if is_cut_short {
             if is_picture {
-                message!("stopped after {}: no picture is drawn", many(written, "solution"));
+                message!("stopped after {}: no picture is drawn", many(number, "solution"));
             }
             return Ok(Exit::Stopped);
         }
         // With a limit of 0 nothing was looked for.
-        if written == 0 && self.limit != Some(0) {
+        if number == 0 && self.limit != Some(0) {
             message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)
@@ -126,16 +127,7 @@ impl ListArgs {
             return writeln!(out, "{}", json!({ "columns": columns, "class": class }));
         }
         if self.style == Style::Columns {
-            // `write!` would take most of the time.
-            let mut digits = itoa::Buffer::new();
-            for (row, column) in columns.enumerate() {
-                out.write_all(if row > 0 { b" " } else { b"" })?;
-                out.write_all(digits.format(column).as_bytes())?;
-            }
-            return match class {
-                Some(class) => writeln!(out, " ({class})"),
-                None => out.write_all(b"\n"),
-            };
+            return write_columns(columns, class, out);
         }
         if !is_first {
             writeln!(out)?;
@@ -152,49 +144,41 @@ impl ListArgs {
     /// Draws the boards in a grid, as SVG. The picture is black on white with two greys, whatever the page
     /// around it.
     ///
-    /// It keeps to what old readers of SVG draw too: groups in place of symbols, and links with the prefix `xlink`,
+    /// It uses only what old readers of SVG draw too: groups in place of symbols, and links with the prefix `xlink`,
     /// because Inkscape 1.2 and Qt leave out other links.
-    fn picture(&self, boards: &[Solution]) -> String {
+    fn picture(&self, solutions: &[Solution]) -> String {
         let n = self.n.get() as usize;
-        let across = (0..=boards.len()).find(|across| across * across >= boards.len()).unwrap_or(0);
-        let down = boards.len().div_ceil(across.max(1));
-        let below = GAP + usize::from(self.fundamental);
-        let (width, height) = (across * (n + GAP) + GAP, down * (n + below) + GAP);
-        let point = SQUARE.min((PAGE / width.max(1)).max(2));
+        // As many boards across as down, or one more.
+        let mut across = 0;
+        while across * across < solutions.len() {
+            across += 1;
+        }
+        let down = solutions.len().div_ceil(across.max(1));
+        let board_width = n + GAP;
+        // A line of text below a board gives the size of its class.
+        let board_height = n + GAP + usize::from(self.fundamental);
+        let width = across * board_width + GAP;
+        let height = down * board_height + GAP;
+        let square = SQUARE.min((PAGE / width.max(1)).max(2));
         let title = match self.limit {
             // Nothing was searched, so nothing is said of the number of solutions.
             Some(0) => format!("{n} queens"),
-            _ => format!("{n} queens: {}", many(boards.len(), "solution")),
+            _ => format!("{n} queens: {}", many(solutions.len(), "solution")),
         };
-        let places = (0..boards.len())
-            .map(|place| (place % across * (n + GAP), place / across * (n + below)));
-        // a1 is dark.
-        let squares =
-            (0..n).flat_map(|row| (row % 2..n).step_by(2).map(move |column| (row, column)));
-        let dark = squares.map(|(row, column)| format!("M{column} {}h1v1h-1z", n - 1 - row));
         let picture = html! {
             svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox={ "0 0 " (width) " " (height) }
-                width=(width * point) height=(height * point)
+                width=(width * square) height=(height * square)
                 font-family="sans-serif" font-size="0.5" fill="#202020" text-anchor="middle" {
                 title { (title) }
                 rect width=(width) height=(height) fill="#ffffff" {}
                 defs {
                     g id="queen" transform="scale(0.01)" { path d=(QUEEN) {} }
-                    g id="board" {
-                        rect width=(n) height=(n) fill="#f2f2f2" {}
-                        path fill="#b0b8c0" d=(dark.collect::<String>()) {}
-                        rect width=(n) height=(n) fill="none" stroke="#404040" stroke-width="0.06" {}
-                        @for row in 0..n { text x="-0.45" y={ (n - 1 - row) ".68" } { (row + 1) } }
-                        @for (column, letter) in (0..n).zip('a'..) {
-                            text x={ (column) ".5" } y={ (n) ".6" } {
-                                // There are not enough letters for all boards.
-                                @if n <= 26 { (letter) } @else { (column + 1) }
-                            }
-                        }
-                    }
+                    g id="board" { (empty_board(n)) }
                 }
-                @for (solution, (x, y)) in boards.iter().zip(places) {
-                    g transform={ "translate(" (x + GAP) " " (y + GAP) ")" } {
+                @for (place, solution) in solutions.iter().enumerate() {
+                    @let x = place % across * board_width + GAP;
+                    @let y = place / across * board_height + GAP;
+                    g transform={ "translate(" (x) " " (y) ")" } {
                         use xlink:href="#board" {}
                         @for (row, column) in solution.columns().iter().enumerate() {
                             use xlink:href="#queen" x=(column) y=(n - 1 - row) {}
@@ -210,4 +194,51 @@ impl ListArgs {
         };
         picture.into_string()
     }
+}
+
+/// Writes the columns of a solution and the size of its class in a line.
+fn write_columns(
+    columns: impl Iterator<Item = u32>,
+    class: Option<usize>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    // `write!` would take most of the time.
+    let mut digits = itoa::Buffer::new();
+    for (row, column) in columns.enumerate() {
+        if row > 0 {
+            out.write_all(b" ")?;
+        }
+        out.write_all(digits.format(column).as_bytes())?;
+    }
+    match class {
+        Some(class) => writeln!(out, " ({class})"),
+        None => out.write_all(b"\n"),
+    }
+}
+
+/// Draws a board with its coordinates and without queens.
+fn empty_board(n: usize) -> Markup {
+    html! {
+        rect width=(n) height=(n) fill="#f2f2f2" {}
+        path fill="#b0b8c0" d=(dark_squares(n)) {}
+        rect width=(n) height=(n) fill="none" stroke="#404040" stroke-width="0.06" {}
+        @for row in 0..n { text x="-0.45" y={ (n - 1 - row) ".68" } { (row + 1) } }
+        @for (column, letter) in (0..n).zip('a'..) {
+            text x={ (column) ".5" } y={ (n) ".6" } {
+                // There are not enough letters for all boards.
+                @if n <= 26 { (letter) } @else { (column + 1) }
+            }
+        }
+    }
+}
+
+/// Returns the path around all dark squares. Square a1 is dark.
+fn dark_squares(n: usize) -> String {
+    let mut path = String::new();
+    for row in 0..n {
+        for column in (row % 2..n).step_by(2) {
+            path += &format!("M{column} {}h1v1h-1z", n - 1 - row);
+        }
+    }
+    path
 }
