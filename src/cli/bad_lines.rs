@@ -46,15 +46,15 @@ pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) 
 }
 
 /// Returns the commands that take lines out of their journals, one for each journal: `sed -i '17d;20,25d' q20.journal`.
-pub(crate) fn take_out(bad: &BadLines<'_>) -> Vec<String> {
+pub(crate) fn removal_commands(bad: &BadLines<'_>) -> Vec<String> {
     let mut commands = Vec::new();
     for (path, numbers) in bad {
         let numbers: Vec<usize> = numbers.iter().copied().collect();
         let mut deletions = Vec::new();
-        for range in numbers.chunk_by(|one, next| one + 1 == *next) {
-            deletions.push(match range {
-                [one] => format!("{one}d"),
-                _ => format!("{},{}d", range[0], range[range.len() - 1]),
+        for consecutive in numbers.chunk_by(|one, next| one + 1 == *next) {
+            deletions.push(match consecutive {
+                [first, .., last] => format!("{first},{last}d"),
+                _ => format!("{}d", consecutive[0]),
             });
         }
         commands.push(format!("sed -i '{}' {}", deletions.join(";"), quoted(path)));
@@ -67,9 +67,13 @@ pub(crate) fn print_commands<'a>(mut bad: BadLines<'a>, others: BadLines<'a>) {
     for (path, numbers) in others {
         bad.entry(path).or_default().extend(numbers);
     }
-    print_first(take_out(&bad).into_iter().map(|command| {
-        format!("to take these lines out, so that their units are counted again: {command}")
-    }));
+    let mut messages = Vec::new();
+    for command in removal_commands(&bad) {
+        messages.push(format!(
+            "to take these lines out, so that their units are counted again: {command}"
+        ));
+    }
+    print_first(messages.into_iter());
 }
 
 #[cfg(test)]
@@ -82,6 +86,6 @@ mod tests {
         bad.entry(Path::new("b c.journal")).or_default().extend([17]);
         bad.entry(Path::new("a.journal")).or_default().extend([25, 3, 24, 23, 9]);
         let commands = ["sed -i '3d;9d;23,25d' a.journal", "sed -i '17d' 'b c.journal'"];
-        assert_eq!(take_out(&bad), commands);
+        assert_eq!(removal_commands(&bad), commands);
     }
 }
