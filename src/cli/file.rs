@@ -1,4 +1,4 @@
-//! Files that a command draws: pages and pictures.
+//! Drawings, which are the pages and pictures that a command writes to a file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,16 +22,23 @@ pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = Pat
 
 /// Checks that a drawing can be written, before the work that makes it.
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
-    create_beside(path).map(drop).map_err(|error| cannot_write(option, path, &error))
+    match create_beside(path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(cannot_write(option, path, &error)),
+    }
 }
 
-/// Writes a drawing. Until it is whole it has a temporary name, so half of it is never seen.
+/// Writes a drawing.
 pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
-    let written = create_beside(path).and_then(|mut file| {
-        file.write_all(drawing.as_bytes())?;
-        Ok(file.persist(path)?)
-    });
-    written.map(drop).map_err(|error| cannot_write(option, path, &error))
+    write_whole(path, drawing).map_err(|error| cannot_write(option, path, &error))
+}
+
+/// Writes a file. Until it is whole it has a temporary name, so that half of it is never seen.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = create_beside(path)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Creates a file beside the drawing, which is removed when it is dropped.

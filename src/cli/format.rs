@@ -11,21 +11,26 @@ use nqueens::forecast::Approximate;
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
 #[expect(clippy::cast_possible_truncation, reason = "less than 400 days")]
 pub(crate) fn time(seconds: f64) -> String {
-    // Rounded first, for 999.9 ms are a second.
+    // Rounded first, because 999.9 ms are a second.
     let seconds = if seconds < 60.0 { rounded_to_figures(seconds, 3) } else { seconds };
-    let of = |unit, number: f64| format!("{number:.*} {unit}", usize::from(number < 99.95));
-    let (whole, years) = (seconds as u64, seconds / (365.25 * 86_400.0));
+    let whole = seconds as u64;
+    let years = seconds / (365.25 * 86_400.0);
     match seconds {
         ..5e-8 => "0 s".to_owned(),
-        ..1e-3 => of("µs", 1e6 * seconds),
-        ..1.0 => of("ms", 1e3 * seconds),
-        ..60.0 => of("s", seconds),
+        ..1e-3 => with_unit(1e6 * seconds, "µs"),
+        ..1.0 => with_unit(1e3 * seconds, "ms"),
+        ..60.0 => with_unit(seconds, "s"),
         ..3600.0 => format!("{}m{:02}s", whole / 60, whole % 60),
         ..86_400.0 => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
         ..864_000.0 => format!("{}d{:02}h", whole / 86_400, whole / 3600 % 24),
         ..34_560_000.0 => format!("{}d", whole / 86_400),
         _ => format!("{} years", figures(years, 2)),
     }
+}
+
+/// Returns a number below 1000 with its unit. Below 100 it has one decimal.
+fn with_unit(number: f64, unit: &str) -> String {
+    if number < 99.95 { format!("{number:.1} {unit}") } else { format!("{number:.0} {unit}") }
 }
 
 /// Returns a measured time in the unit that suits it.
@@ -36,19 +41,22 @@ pub(crate) fn duration(time: Duration) -> String {
 /// Returns an expected time with its interval of 95 %. If the interval would begin below zero, only its upper end is
 /// given. A time whose error is unknown has `roughly` in front of it.
 pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -> String {
-    match standard_error.is_finite() {
-        true if standard_error == 0.0 => time(value),
-        // No time is below zero.
-        true if value < 2.0 * standard_error => {
-            format!("{} (at most {})", time(value), time(value + 2.0 * standard_error))
-        }
-        // Both in seconds, with one decimal.
-        true if value < 60.0 && standard_error < 30.0 && value >= 1.0 => {
-            format!("{value:.1} s ± {:.1} s", 2.0 * standard_error)
-        }
-        true => format!("{} ± {}", time(value), time(rounded_to_figures(2.0 * standard_error, 2))),
-        false => format!("roughly {}", time(value)),
+    if !standard_error.is_finite() {
+        return format!("roughly {}", time(value));
     }
+    if standard_error == 0.0 {
+        return time(value);
+    }
+    let error = 2.0 * standard_error;
+    if value < error {
+        // No time is below zero.
+        return format!("{} (at most {})", time(value), time(value + error));
+    }
+    if (1.0..60.0).contains(&value) && error < 60.0 {
+        // Both in seconds, with one decimal.
+        return format!("{value:.1} s ± {error:.1} s");
+    }
+    format!("{} ± {}", time(value), time(rounded_to_figures(error, 2)))
 }
 
 /// Returns an expected wall time with its interval. If other programs took a part of the cores, or there are fewer cores
@@ -100,7 +108,7 @@ pub(crate) fn json_seconds(time: Duration) -> f64 {
 
 /// Returns a number with its noun: `1 unit`, `2602198 units`.
 pub(crate) fn many(number: usize, singular: &str) -> String {
-    format!("{number} {singular}{}", if number == 1 { "" } else { "s" })
+    if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
 /// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time that no calendar can show, which is

@@ -1,4 +1,4 @@
-//! Writing to whoever may not read: what the threads for standard output and standard error have in common.
+//! Writing to a reader that may be asleep. The threads for standard output and standard error share this.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 /// The stack of a thread that writes, in bytes. The default of 2 MiB would count under `ulimit -v`.
 pub(crate) const STACK: usize = 1 << 18;
 
-/// The interval at which a reader is tried again that does not make its writer wait.
+/// The interval at which writing is tried again, if the output is full and does not make its writer wait.
 const TRY_EVERY: Duration = Duration::from_millis(20);
 
 /// Writes all bytes, however long that takes. Other programs may have set the output not to wait (`O_NONBLOCK`).

@@ -47,8 +47,7 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     if let Some(is_uncaught) = IS_UNCAUGHT.get() {
         is_uncaught.store(false, Ordering::Relaxed);
     }
-    // What is ignored already stays so: SIGHUP after `nohup`, SIGINT in the background of a script.
-    for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
+    for signal in stop_signals() {
         let cancel = cancel.clone();
         let handler = move || {
             cancel.cancel();
@@ -69,10 +68,17 @@ pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
         // made for handlers. It neither allocates nor locks nor panics.
         #[expect(unsafe_code, reason = "flags alone do not say when a signal came")]
         let registered = unsafe { register(signal, handler) };
-        registered
-            .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+        if let Err(error) = registered {
+            return Err(Exit::Failed.because(format!("cannot catch signals: {error}")));
+        }
     }
     Ok(cancel)
+}
+
+/// Returns the signals that are to be caught. A signal that is ignored already stays ignored, such as SIGHUP after
+/// `nohup`, or SIGINT in the background of a script.
+fn stop_signals() -> impl Iterator<Item = i32> {
+    STOP.into_iter().filter(|signal| !is_ignored(*signal))
 }
 
 /// Returns whether a signal has asked the program to stop.
@@ -87,7 +93,7 @@ pub(crate) fn end_first_process() {
         return;
     }
     let is_uncaught = IS_UNCAUGHT.get_or_init(|| Arc::new(AtomicBool::new(true)));
-    for signal in STOP.into_iter().filter(|signal| !is_ignored(*signal)) {
+    for signal in stop_signals() {
         // If it cannot be caught, it does nothing, as before.
         let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(is_uncaught));
     }
@@ -95,9 +101,12 @@ pub(crate) fn end_first_process() {
 
 /// Returns whether a signal came longer ago than the grace. Then nothing is waited for any more.
 pub(crate) fn is_grace_over() -> bool {
-    let first = FIRST_SIGNAL.load(Ordering::Relaxed);
-    let Some(begun) = BEGUN.get().filter(|_| first != NO_SIGNAL) else { return false };
-    begun.elapsed() > Duration::from_millis(first) + GRACE
+    if !has_come() {
+        return false;
+    }
+    let Some(begun) = BEGUN.get() else { return false };
+    let first = Duration::from_millis(FIRST_SIGNAL.load(Ordering::Relaxed));
+    begun.elapsed() > first + GRACE
 }
 
 /// Waits until the sender of a channel is dropped, but not longer than `patience`, and after a signal not longer than

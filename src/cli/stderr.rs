@@ -45,12 +45,12 @@ enum Talk {
     Show(Show),
     /// Takes the bar off.
     Hide,
-    /// Is dropped once everything before it is written: that is the news.
+    /// Asks whether everything before it is written. The thread answers by dropping the sender.
     End(Sender<Infallible>),
 }
 
-/// Prints one line, however long: terminals wrap it, and a command in it can be pasted. If stderr is closed or full
-/// nobody can be told, and the count continues.
+/// Prints one line, however long, because terminals wrap it, and a command in it can be pasted. If stderr is closed or
+/// full, nobody can be told, and the count continues.
 pub(crate) fn print(message: Arguments<'_>) {
     hand_over(Talk::Line(escaped(message)));
 }
@@ -75,6 +75,7 @@ pub(crate) fn finish() {
 /// Whether the program is about to end.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
+/// Waits until everything that was handed over is written, but not longer than this.
 fn wait(patience: Duration) {
     let (sender, end) = channel();
     hand_over(Talk::End(sender));
@@ -84,17 +85,22 @@ fn wait(patience: Duration) {
 /// Hands something over to the thread that writes. Without a thread, it is written here.
 fn hand_over(talk: Talk) {
     static THREAD: OnceLock<Option<Sender<Talk>>> = OnceLock::new();
-    let thread = THREAD.get_or_init(|| {
-        let (sender, talks) = channel();
-        let thread = Builder::new().name("nqueens-stderr".to_owned()).stack_size(STACK);
-        thread.spawn(move || listen(&talks)).ok().map(|_| sender)
-    });
-    let unsent = match thread {
+    let unsent = match THREAD.get_or_init(start_thread) {
         Some(thread) => thread.send(talk).err().map(|error| error.0),
         None => Some(talk),
     };
     if let Some(Talk::Line(line)) = unsent {
         write_line(&line);
+    }
+}
+
+/// Starts the thread that writes. Returns `None` if the operating system starts no thread.
+fn start_thread() -> Option<Sender<Talk>> {
+    let (sender, talks) = channel();
+    let thread = Builder::new().name("nqueens-stderr".to_owned()).stack_size(STACK);
+    match thread.spawn(move || listen(&talks)) {
+        Ok(_) => Some(sender),
+        Err(_) => None,
     }
 }
 
@@ -105,12 +111,13 @@ fn listen(talks: &Receiver<Talk>) {
     // They wait here while writing them would stop the process.
     let mut lines = VecDeque::new();
     loop {
-        let mut ended = None;
-        let talk = if show.is_some() || !lines.is_empty() {
-            talks.recv_timeout(SHOW_EVERY)
-        } else {
+        let is_idle = show.is_none() && lines.is_empty();
+        let talk = if is_idle {
             talks.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            talks.recv_timeout(SHOW_EVERY)
         };
+        let mut ended = None;
         match talk {
             Ok(Talk::Line(line)) => lines.push_back(line),
             Ok(Talk::Show(next)) => {
@@ -125,7 +132,9 @@ fn listen(talks: &Receiver<Talk>) {
             }
             Ok(Talk::End(sender)) => ended = Some(sender),
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(show) = show.as_mut().filter(|_| !is_in_background(stderr())) {
+                if let Some(show) = &mut show
+                    && !is_in_background(stderr())
+                {
                     lines.extend(show(&bar));
                 }
             }
@@ -161,7 +170,9 @@ const MAX_PRINTED: usize = 5;
 /// Prints the first of some messages, and how many more there are.
 pub(crate) fn print_first(messages: impl ExactSizeIterator<Item = String>) {
     let more = messages.len().saturating_sub(MAX_PRINTED);
-    messages.take(MAX_PRINTED).for_each(|text| message!("{text}"));
+    for text in messages.take(MAX_PRINTED) {
+        message!("{text}");
+    }
     if more > 0 {
         message!("and {more} more");
     }

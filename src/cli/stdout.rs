@@ -65,7 +65,7 @@ static OUTPUT: Output = Output {
 pub(crate) fn put(lines: &[u8]) -> io::Result<()> {
     let mut state = OUTPUT.lock();
     state.check()?;
-    if !OUTPUT.has_thread() {
+    if !OUTPUT.start_thread() {
         drop(state);
         return write_lines(lines);
     }
@@ -93,14 +93,13 @@ pub(crate) fn settle(patience: Duration) -> io::Result<()> {
 }
 
 impl State {
-    /// Returns the error of the writing so far. It stays: there is nothing more to write for.
+    /// Returns a copy of the error of the writing so far. The error stays, because whatever is put later cannot be
+    /// written either.
     fn check(&self) -> io::Result<()> {
-        match &self.error {
-            None => Ok(()),
-            Some(error) => Err(match error.raw_os_error() {
-                Some(code) => io::Error::from_raw_os_error(code),
-                None => io::Error::new(error.kind(), error.to_string()),
-            }),
+        let Some(error) = &self.error else { return Ok(()) };
+        match error.raw_os_error() {
+            Some(code) => Err(io::Error::from_raw_os_error(code)),
+            None => Err(io::Error::new(error.kind(), error.to_string())),
         }
     }
 }
@@ -126,13 +125,19 @@ impl Output {
             if is_grace_over() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            let waited = self.changed.wait_timeout(state, LOOK_EVERY);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = self.sleep(state);
         }
     }
 
+    /// Sleeps until the state changes, or it is time to look for a signal.
+    fn sleep<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let (state, _) =
+            self.changed.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
+        state
+    }
+
     /// Starts the thread that writes, unless it runs. Returns false if no thread can be started.
-    fn has_thread(&'static self) -> bool {
+    fn start_thread(&'static self) -> bool {
         static IS_STARTED: OnceLock<bool> = OnceLock::new();
         *IS_STARTED.get_or_init(|| {
             let thread = Builder::new().name("nqueens-stdout".to_owned()).stack_size(STACK);
@@ -153,8 +158,7 @@ impl Output {
             let waited = self.changed.wait_timeout_while(state, MOMENT, is_little);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             if would_stop(io::stdout()) && (has_come() || !state.is_last) {
-                let waited = self.changed.wait_timeout(state, LOOK_EVERY);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                state = self.sleep(state);
                 continue;
             }
             let lines = std::mem::take(&mut state.waiting);
@@ -175,7 +179,7 @@ impl Output {
 /// Writes lines, as many at once as a pipe takes whole.
 fn write_lines(mut lines: &[u8]) -> io::Result<()> {
     while !lines.is_empty() {
-        let (piece, rest) = lines.split_at(whole_lines(lines));
+        let (piece, rest) = lines.split_at(whole_lines_len(lines));
         write_all(io::stdout(), piece)?;
         lines = rest;
     }
@@ -183,11 +187,16 @@ fn write_lines(mut lines: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the length of the whole lines that a pipe takes at once, or of the first line if that is longer.
-fn whole_lines(lines: &[u8]) -> usize {
+fn whole_lines_len(lines: &[u8]) -> usize {
     let is_end = |byte: &u8| *byte == b'\n';
     let fitting = &lines[..lines.len().min(WHOLE)];
-    let last = fitting.iter().rposition(is_end).or_else(|| lines.iter().position(is_end));
-    last.map_or(lines.len(), |end| end + 1)
+    if let Some(last_end) = fitting.iter().rposition(is_end) {
+        return last_end + 1;
+    }
+    match lines.iter().position(is_end) {
+        Some(first_end) => first_end + 1,
+        None => lines.len(),
+    }
 }
 
 #[cfg(test)]
@@ -197,10 +206,10 @@ mod tests {
     #[test]
     fn pieces_are_whole_lines_as_long_as_a_pipe_takes() {
         let line = |length: usize| [vec![b'x'; length - 1], b"\n".to_vec()].concat();
-        assert_eq!(whole_lines(&[line(8), line(8)].concat()), 16);
-        assert_eq!(whole_lines(&[line(WHOLE - 8), line(8), line(1)].concat()), WHOLE);
-        assert_eq!(whole_lines(&[line(WHOLE - 8), line(9)].concat()), WHOLE - 8);
-        assert_eq!(whole_lines(&[line(WHOLE + 1), line(9)].concat()), WHOLE + 1);
-        assert_eq!(whole_lines(b"no end"), 6);
+        assert_eq!(whole_lines_len(&[line(8), line(8)].concat()), 16);
+        assert_eq!(whole_lines_len(&[line(WHOLE - 8), line(8), line(1)].concat()), WHOLE);
+        assert_eq!(whole_lines_len(&[line(WHOLE - 8), line(9)].concat()), WHOLE - 8);
+        assert_eq!(whole_lines_len(&[line(WHOLE + 1), line(9)].concat()), WHOLE + 1);
+        assert_eq!(whole_lines_len(b"no end"), 6);
     }
 }

@@ -1,4 +1,4 @@
-//! The line for arguments that make no sense: clap's text without its line breaks, and where the help is.
+//! The message for arguments that make no sense: clap's text in one line, and the command that prints the help.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue};
@@ -23,12 +23,19 @@ fn is_number(text: &str) -> bool {
 
 /// Returns the paragraphs that say what is wrong, without the tip on values that look like options.
 fn in_one_line(text: &str) -> String {
-    let paragraphs = text.strip_prefix("error: ").unwrap_or(text).split("\n\n").map(str::trim);
-    let reasons = paragraphs.take_while(|text| !text.starts_with("Usage:")).filter(|text| {
-        !text.starts_with("tip: to pass") && !text.starts_with("For more information")
-    });
-    let words = reasons.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    words.collect::<Vec<_>>().join("; ")
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut reasons = Vec::new();
+    for paragraph in text.split("\n\n") {
+        let words: Vec<&str> = paragraph.split_whitespace().collect();
+        let line = words.join(" ");
+        if line.starts_with("Usage:") {
+            break;
+        }
+        if !line.starts_with("tip: to pass") && !line.starts_with("For more information") {
+            reasons.push(line);
+        }
+    }
+    reasons.join("; ")
 }
 
 #[cfg(test)]
