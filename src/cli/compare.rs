@@ -99,6 +99,11 @@ pub(crate) struct CompareArgs {
     format: RowFormat,
 }
 
+/// Reads a number of timed runs.
+fn number_of_runs(text: &str) -> Result<usize, String> {
+    number(text, 1, 100_000)
+}
+
 /// Numbers of threads as an option names them.
 #[derive(Clone, Copy, Debug)]
 enum Threads {

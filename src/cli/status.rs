@@ -1,4 +1,4 @@
-//! `nqueens status FILE|FOLDER...`.
+//! `nqueens status FILE|FOLDER...`: how far counts have come, as text, JSON or a page.
 
 mod grid;
 mod page;
@@ -35,13 +35,13 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (counts, exit) = self.journals.read_plans()?;
+        let (counts, mut exit) = self.journals.read_plans()?;
         // Taken after reading, so that no journal seems to be written in the future.
         let now = SystemTime::now();
         if let Some(path) = &self.html {
-            write_drawing("--html", path, &page::page(&counts, &self.journals.paths, now))?;
+            let page = page::page(&counts, &self.journals.paths, now);
+            write_drawing("--html", path, &page)?;
         }
-        let mut exit = exit;
         for count in &counts {
             exit = exit.and(check(count));
         }
@@ -53,18 +53,22 @@ impl StatusArgs {
     }
 }
 
-/// Returns a report on counts, one below the other: of one plan as the first count and its second one, of several plans
-/// as a list.
+/// Returns a report on counts, one below the other. A first count and its second one, which have one plan, are one
+/// object. Counts of several plans are a list.
 fn report(counts: &[Record], now: SystemTime) -> Report {
     let mut reports = counts.iter().map(|count| state::report(count, counts, now));
-    if counts.iter().all(|count| count.plan().hash() == counts[0].plan().hash()) {
+    let is_one_plan = counts.iter().all(|count| count.plan().hash() == counts[0].plan().hash());
+    if is_one_plan {
         let mut report = reports.next().unwrap_or_default();
         let second = reports.next().map(|second| report.put_below(second));
         report.field("second", second);
         return report;
     }
-    let mut list = Report::default();
-    let counts = reports.map(|report| list.put_below(report)).collect::<Vec<_>>();
-    list.field("counts", counts);
-    list
+    let mut report = Report::default();
+    let mut objects = Vec::new();
+    for count in reports {
+        objects.push(report.put_below(count));
+    }
+    report.field("counts", objects);
+    report
 }

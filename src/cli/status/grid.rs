@@ -1,4 +1,4 @@
-//! The shards as a grid of squares: each is filled as far as its units are finished, and framed if a
+//! The shards as a grid of squares. Each square is filled as far as the units of its shard are finished, and framed if a
 //! process works on it.
 
 use maud::{Markup, html};
@@ -9,29 +9,56 @@ use super::state::running_indices;
 /// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
 /// is left out.
 const MAX_CELLS: usize = 10_000;
-/// If there are more, the squares are small.
+/// The squares of a grid with more shards are small.
 const LARGE: usize = 1000;
 
-/// Class of the style sheet and name of each state.
-type State = (&'static str, &'static str);
-const DONE: State = ("done", "complete");
-const RUNNING: State = ("run", "running");
-const PART: State = ("part", "in part, not running");
-const MISSING: State = ("none", "missing");
+/// How far a shard is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Complete,
+    Running,
+    InPart,
+    Missing,
+}
 
+impl State {
+    const ALL: [Self; 4] = [Self::Complete, Self::Running, Self::InPart, Self::Missing];
+
+    /// Returns the class of the style sheet.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Complete => "done",
+            Self::Running => "run",
+            Self::InPart => "part",
+            Self::Missing => "none",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Running => "running",
+            Self::InPart => "in part, not running",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// Returns the grid with its legend, if the plan is cut into shards.
 pub(super) fn section(record: &Record) -> Markup {
-    let Some(number) = record.shards.filter(|number| *number > 1) else { return html! {} };
+    let number = record.shards.unwrap_or(1);
+    if number <= 1 {
+        return html! {};
+    }
     let Ok(shards) = record.shard_units(number) else { return html! {} };
     let running = running_indices(record, number);
-    let states = shards.iter().zip(0..).map(|(shard, index)| state(*shard, &running, index));
-    let states: Vec<State> = states.collect();
-    let legend = [DONE, RUNNING, PART, MISSING].map(|state| {
-        let number = states.iter().filter(|one| **one == state).count();
-        (state.0, format!("{} {}", number, state.1))
-    });
+    let mut states = Vec::new();
+    for (index, shard) in shards.iter().enumerate() {
+        states.push(state(*shard, &running, index));
+    }
     html! {
         h3 { "Shards" }
-        ul.legend { @for (class, text) in &legend { li { i class=(class) {} (text) } } }
+        ul.legend { @for state in State::ALL { (legend_entry(state, &states)) } }
         @if number <= MAX_CELLS {
             div.grid.small[number > LARGE] {
                 @for (index, (shard, state)) in shards.iter().zip(&states).enumerate() {
@@ -42,23 +69,33 @@ pub(super) fn section(record: &Record) -> Markup {
     }
 }
 
-fn state(ShardUnits { units, finished }: ShardUnits, running: &[usize], index: usize) -> State {
-    match finished {
-        _ if finished == units => DONE,
-        _ if running.contains(&index) => RUNNING,
-        0 => MISSING,
-        _ => PART,
+fn state(shard: ShardUnits, running: &[usize], index: usize) -> State {
+    if shard.finished == shard.units {
+        State::Complete
+    } else if running.contains(&index) {
+        State::Running
+    } else if shard.finished == 0 {
+        State::Missing
+    } else {
+        State::InPart
     }
 }
 
+/// Returns a state with the number of shards that are in it.
+fn legend_entry(state: State, states: &[State]) -> Markup {
+    let number = states.iter().filter(|one| **one == state).count();
+    html! { li { i class=(state.class()) {} (number) " " (state.name()) } }
+}
+
 /// Returns a square that is filled from below as far as its units are finished. The browser sets the rows.
-fn cell(index: usize, ShardUnits { units, finished }: ShardUnits, (class, name): State) -> Markup {
+fn cell(index: usize, shard: ShardUnits, state: State) -> Markup {
+    let ShardUnits { units, finished } = shard;
     // Rounded down, so that a square is full only if no unit is missing.
-    let part = 100 * finished / units.max(1);
-    let [done, all] = [finished, units];
+    let percent = 100 * finished / units.max(1);
     html! {
-        i class=(class) title={ "shard " (index) ": " (name) ", " (done) " of " (all) " units" }
-            style={ "--part:" (part) "%" } {}
+        i class=(state.class())
+            title={ "shard " (index) ": " (state.name()) ", " (finished) " of " (units) " units" }
+            style={ "--part:" (percent) "%" } {}
     }
 }
 

@@ -1,37 +1,40 @@
 //! The page of `status --html`: all that is known of counts, to look at in a browser.
 //!
-//! One file without scripts, and without anything from elsewhere. It shows a moment; while processes
-//! write, a browser loads the file anew once a minute, so it is worth writing it again and again.
-//! Texts from journals and names of files are [`escaped`], because maud does not escape characters that
-//! change the direction of writing.
+//! The page is one file without scripts, and without anything from elsewhere. It shows a moment. While processes write,
+//! a browser loads the file anew once a minute, so it is worth writing it again and again. Texts from journals and names
+//! of files are [`escaped`], because maud does not escape characters that change the direction of writing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use maud::{Markup, PreEscaped, html};
 use nqueens::WhichCount;
-use nqueens::record::{JournalFile, Record, Run};
+use nqueens::record::{JournalFile, Record};
 
 use super::grid;
 use super::state::{add_facts, percent, resume};
-use crate::cli::format::{duration, many, sum, time, utc};
+use crate::cli::format::{duration, many, time, utc};
 use crate::cli::quote::escaped;
 use crate::cli::report::Report;
 
 /// Returns the page of some counts. `paths` are the journals and folders that the user named.
 pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    let titles = counts.iter().map(|count| format!("{}: {} %", board(count), percent(count)));
+    let mut titles = Vec::new();
+    for count in counts {
+        titles.push(format!("{}: {} %", name(count), percent(count)));
+    }
+    let is_running = counts.iter().any(|count| count.running().next().is_some());
     let page = html! {
         (PreEscaped("<!doctype html>\n<html lang=\"en\">\n"))
         meta charset="utf-8";
         meta name="color-scheme" content="light dark";
         meta name="viewport" content="width=device-width";
-        @if counts.iter().any(|count| count.running().next().is_some()) {
+        @if is_running {
             meta http-equiv="refresh" content="60";
         }
-        title { (titles.collect::<Vec<_>>().join("; ")) }
+        title { (titles.join("; ")) }
         style { (PreEscaped(include_str!("page.css"))) }
         main { @for count in counts { (section(count, counts, now)) } }
         footer {
@@ -47,25 +50,28 @@ pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> Str
 }
 
 /// Returns the name of a count: `12 queens`, or `12 queens, second count`.
-fn board(record: &Record) -> String {
-    let second = match record.plan().which_count() {
-        WhichCount::First => "",
-        WhichCount::Second => ", second count",
-    };
-    many(record.plan().size().get() as usize, "queen") + second
+fn name(record: &Record) -> String {
+    let queens = many(record.plan().size().get() as usize, "queen");
+    match record.plan().which_count() {
+        WhichCount::First => queens,
+        WhichCount::Second => format!("{queens}, second count"),
+    }
 }
 
+/// Returns the part of the page on one count.
 fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
-    let (plan, percent) = (record.plan(), percent(record));
-    let (engine, hash, all) = (plan.engine(), plan.hash(), plan.units());
+    let plan = record.plan();
+    let hash = format!("{:08x}", plan.hash());
+    let percent = percent(record);
+    let done = record.sum().units;
     let mut facts = Report::default();
     add_facts(&mut facts, record, now);
     html! {
         section {
-            h2 { (board(record)) }
-            p.note { "engine " (engine) ", plan " (format_args!("{hash:08x}")) }
+            h2 { (name(record)) }
+            p.note { "engine " (plan.engine()) ", plan " (hash) }
             div.progress {
-                p { strong { (percent) " %" } " " (record.sum().units) " of " (all) " units" }
+                p { strong { (percent) " %" } " " (done) " of " (plan.units()) " units" }
                 div.bar role="progressbar" aria-label="finished units" aria-valuemin="0"
                     aria-valuemax="100" aria-valuenow=(percent) {
                     span style={ "width:" (percent) "%" } {}
@@ -86,46 +92,76 @@ fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
 
 /// Returns a table of the processes that write now.
 fn processes(record: &Record) -> Markup {
-    let row = |file: &JournalFile| {
-        let run = file.runs.last()?;
+    // In the order of the shards.
+    let mut rows = BTreeSet::new();
+    for file in record.running() {
+        let Some(run) = file.runs.last() else { continue };
         let row = [
             run.shard.index().to_string(),
-            file.host().unwrap_or("not known").to_owned(),
+            host(file),
             run.threads.to_string(),
             run.units.to_string(),
             duration(run.elapsed),
             file.modified.map_or_else(String::new, utc),
         ];
-        Some((run.shard.index(), row))
-    };
-    let rows: BTreeSet<_> = record.running().filter_map(row).collect();
+        rows.insert((run.shard.index(), row));
+    }
+    if rows.is_empty() {
+        return html! {};
+    }
     // A plain count has no shards, and the name of its journal no host.
-    let unnamed = if record.shards == Some(1) { 2 } else { 0 };
-    let rows: Vec<_> = rows.iter().map(|(_, row)| &row[unnamed..]).collect();
-    let titles = &["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"][unnamed..];
-    html! { @if !rows.is_empty() { h3 { "Running" } (table(titles, &["Host"], &rows)) } }
+    let first_column = if record.shards == Some(1) { 2 } else { 0 };
+    let rows: Vec<&[String]> = rows.iter().map(|(_, row)| &row[first_column..]).collect();
+    let titles = ["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"];
+    html! { h3 { "Running" } (table(&titles[first_column..], &["Host"], &rows)) }
+}
+
+/// Returns the host that wrote a journal, as far as the name of the journal says it.
+fn host(file: &JournalFile) -> String {
+    file.host().unwrap_or("not known").to_owned()
+}
+
+/// What processors of one kind did on one host, with one kernel.
+#[derive(Default)]
+struct Machine {
+    runs: usize,
+    units: usize,
+    cpu_time: Duration,
+}
+
+impl Machine {
+    /// Returns the CPU time for a unit, in seconds.
+    fn unit_seconds(&self) -> f64 {
+        self.cpu_time.as_secs_f64() / self.units as f64
+    }
 }
 
 /// Returns a table of what processors of one kind did on one host, the slowest first.
 fn machines(record: &Record) -> Markup {
-    let mut machines: BTreeMap<[&str; 3], Vec<&Run>> = BTreeMap::new();
+    let mut machines: BTreeMap<[String; 3], Machine> = BTreeMap::new();
     for file in record.files() {
-        let host = file.host().unwrap_or("not known");
         for run in file.runs.iter().filter(|run| run.units > 0) {
-            machines.entry([host, &run.machine, &run.kernel]).or_default().push(run);
+            let names = [host(file), run.machine.clone(), run.kernel.clone()];
+            let machine = machines.entry(names).or_default();
+            machine.runs += 1;
+            machine.units += run.units;
+            machine.cpu_time = machine.cpu_time.saturating_add(run.cpu_time);
         }
     }
-    let row = |([host, processor, kernel], runs): ([&str; 3], Vec<&Run>)| {
-        let units = runs.iter().map(|run| run.units).sum::<usize>();
-        let cpu_time = sum(runs.iter().map(|run| run.cpu_time));
-        let cost = cpu_time.as_secs_f64() / units as f64;
-        let [host, processor, kernel] = [host, processor, kernel].map(str::to_owned);
-        let [runs, units] = [runs.len(), units].map(|number| number.to_string());
-        (cost, [host, processor, kernel, runs, units, duration(cpu_time), time(cost)])
-    };
-    let mut rows: Vec<_> = machines.into_iter().map(row).collect();
-    rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+    let mut machines: Vec<_> = machines.into_iter().collect();
+    machines.sort_by(|(_, one), (_, other)| other.unit_seconds().total_cmp(&one.unit_seconds()));
+    let mut rows = Vec::new();
+    for ([host, processor, kernel], machine) in machines {
+        rows.push([
+            host,
+            processor,
+            kernel,
+            machine.runs.to_string(),
+            machine.units.to_string(),
+            duration(machine.cpu_time),
+            time(machine.unit_seconds()),
+        ]);
+    }
     let titles = ["Host", "Processor", "Kernel", "Runs", "Units", "CPU time", "CPU time a unit"];
     html! {
         h3 { "Machines" }
@@ -136,7 +172,7 @@ fn machines(record: &Record) -> Markup {
 /// Returns a table. On a narrow screen each cell has a line of its own, which begins with the title of its column.
 /// `words` are the titles of the columns that hold words; the other columns hold numbers.
 fn table(titles: &[&str], words: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
-    let class = |title: &&str| words.contains(title).then_some("text");
+    let class = |title: &&str| if words.contains(title) { Some("text") } else { None };
     html! {
         div.wide {
             table {
