@@ -27,8 +27,9 @@ use super::stderr::{self, message};
 
 /// Work that ends sooner shows no bar, which would only flash up.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The time of the first line where no line can be redrawn. The time to the next line doubles up to the longest.
+/// The time of the first line where no line can be redrawn.
 const FIRST_LINE: Duration = Duration::from_secs(1);
+/// The longest gap between two such lines. Gaps double up to this one.
 const LONGEST_GAP: Duration = Duration::from_secs(600);
 
 /// When to show progress.
@@ -99,7 +100,7 @@ impl Progress {
         Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)) }
     }
 
-    /// Begins a piece of work, of which some steps may be done.
+    /// Begins a piece of work. `steps` are those that are done already, and all of them.
     pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
         *lock(&self.notes) = Notes::new(name, steps, work);
         if !self.is_shown {
@@ -115,7 +116,10 @@ impl Progress {
             let mut next_line = FIRST_LINE;
             stderr::show(Box::new(move |bar| {
                 let notes = copy(&notes);
-                is_line_due(&mut next_line, notes.begun.elapsed()).then(|| notes.text(bar))
+                if !advance_if_due(&mut next_line, notes.begun.elapsed()) {
+                    return None;
+                }
+                Some(notes.text(bar))
             }));
         }
     }
@@ -133,20 +137,17 @@ impl Progress {
 
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
-        let Start { plan, shard, units, done, .. } = *start;
-        if start.cut_off > 0 && done.units < units {
+        let done = start.done.units;
+        if start.cut_off > 0 && done < start.units {
             message!("warning: the journal's last line was cut off: its units are counted again");
         }
-        let mut name = format!("n = {}", plan.size());
-        if shard != Shard::WHOLE {
-            name += &format!(" shard {shard}");
-        }
         warn_of_damage(start.left_out);
-        self.begin(
-            &name,
-            [done.units, units],
-            Work::Count { threads: start.threads, left: start.time_left.clone() },
-        );
+        let mut name = format!("n = {}", start.plan.size());
+        if start.shard != Shard::WHOLE {
+            name += &format!(" shard {}", start.shard);
+        }
+        let work = Work::Count { threads: start.threads, left: start.time_left.clone() };
+        self.begin(&name, [done, start.units], work);
     }
 
     fn units_done(&self, so_far: &SoFar<'_>) {
@@ -172,19 +173,25 @@ impl Observer for Progress {
     }
 }
 
-/// Returns whether it is time for a line; the gaps between lines double up to the longest.
-fn is_line_due(next_line: &mut Duration, elapsed: Duration) -> bool {
-    let is_due = elapsed >= *next_line;
-    if is_due {
-        *next_line = elapsed + elapsed.min(LONGEST_GAP);
+/// Returns whether it is time for the next line, and if so sets the time of the line after it. The gaps between lines
+/// double up to the longest.
+fn advance_if_due(next_line: &mut Duration, elapsed: Duration) -> bool {
+    if elapsed < *next_line {
+        return false;
     }
-    is_due
+    *next_line = elapsed + elapsed.min(LONGEST_GAP);
+    true
 }
 
 impl Notes {
     fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
-        let name = name.to_owned();
-        Self { name, begun: Instant::now(), done: done as u64, all: all as u64, work }
+        Self {
+            name: name.to_owned(),
+            begun: Instant::now(),
+            done: done as u64,
+            all: all as u64,
+            work,
+        }
     }
 
     /// Returns the number of steps that are done.
@@ -212,17 +219,21 @@ impl Notes {
 
     /// Moves the bar, which knows how fast steps were done, and returns the text beside it.
     fn text(&self, bar: &ProgressBar) -> String {
-        let (done, all) = (self.position(), self.all);
+        let done = self.position();
+        let all = self.all;
         bar.set_length(all);
         bar.set_position(done);
         let elapsed = duration(self.begun.elapsed());
         match &self.work {
             Work::Count { threads, left } => {
                 let percent = percent(done, all);
-                let left = left.estimate().map_or(String::new(), |left| {
-                    format!("ETA {}, ", wall_time(left.seconds, *threads, left.cores))
-                });
-                format!("{percent}%, {left}elapsed {elapsed}, {done}/{all} units")
+                let time_left = match left.estimate() {
+                    Some(left) => {
+                        format!("ETA {}, ", wall_time(left.seconds, *threads, left.cores))
+                    }
+                    None => String::new(),
+                };
+                format!("{percent}%, {time_left}elapsed {elapsed}, {done}/{all} units")
             }
             Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
             Work::Steps(name) => {
@@ -235,7 +246,8 @@ impl Notes {
 
 /// Returns how much is done, with one decimal and never rounded up: 100.0 is the end.
 fn percent(done: u64, all: u64) -> String {
-    format!("{:.1}", (1000 * done / all.max(1)) as f64 / 10.0)
+    let thousandths = 1000 * done / all.max(1);
+    format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
 #[cfg(test)]
@@ -245,7 +257,7 @@ mod tests {
     #[test]
     fn lines_come_at_least_every_ten_minutes() {
         let mut next_line = FIRST_LINE;
-        let is_due = |second: &u64| is_line_due(&mut next_line, Duration::from_secs(*second));
+        let is_due = |second: &u64| advance_if_due(&mut next_line, Duration::from_secs(*second));
         let shown: Vec<u64> = (0..2500).filter(is_due).collect();
         assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1624, 2224]);
     }
