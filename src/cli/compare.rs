@@ -184,7 +184,8 @@ impl CompareArgs {
         }
         let engine = self.engines[0].unwrap_or(Engine::Subtrees);
         let first = configurations.iter().find(|configuration| configuration.engine == engine);
-        Ok(Reference::Configuration(*first.unwrap_or(&configurations[0])))
+        let first = *first.expect("every engine that is named has a configuration");
+        Ok(Reference::Configuration(first))
     }
 }
 

@@ -77,24 +77,24 @@ impl ListArgs {
         let queens = FixedQueens::new(size, &self.place)?;
         let mut solutions = Solutions::with_queens(size, &queens).cancel(&cancel_on_signals()?);
         let is_picture = self.style == Style::Svg;
-        let listed = solutions
+        let wanted = solutions
             .by_ref()
             .filter(|solution| !self.fundamental || solution.class_size().is_some())
             .take(self.limit.unwrap_or(usize::MAX));
-        let mut number = 0;
+        let mut listed = 0;
         let mut drawn = Vec::new();
         let mut lines = Vec::new();
-        for solution in listed {
+        for solution in wanted {
             if is_picture {
                 drawn.push(solution);
             } else {
                 lines.clear();
-                self.write(&solution, number == 0, &mut lines)?;
+                self.write(&solution, listed == 0, &mut lines)?;
                 stdout::put(&lines)?;
             }
-            number += 1;
+            listed += 1;
         }
-        let is_cut_short = solutions.was_stopped() && self.limit != Some(number);
+        let is_cut_short = solutions.was_stopped() && self.limit != Some(listed);
         // Half a picture looks like a whole one.
         if is_picture && !is_cut_short {
             stdout::put(self.picture(&drawn).as_bytes())?;
@@ -102,12 +102,12 @@ impl ListArgs {
         stdout::settle(Duration::MAX)?;
         if is_cut_short {
             if is_picture {
-                message!("stopped after {}: no picture is drawn", many(number, "solution"));
+                message!("stopped after {}: no picture is drawn", many(listed, "solution"));
             }
             return Ok(Exit::Stopped);
         }
         // With a limit of 0 nothing was looked for.
-        if number == 0 && self.limit != Some(0) {
+        if listed == 0 && self.limit != Some(0) {
             message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)

@@ -1,8 +1,8 @@
-//! Ctrl-C, SIGTERM and the signals that job systems send before a limit: the first asks the count to stop,
-//! a later one kills the program. SIGXFSZ is an error of a write.
+//! Ctrl-C, SIGTERM and the signals that job systems send before a limit. The first signal asks the count to stop, and a
+//! later one kills the program. SIGXFSZ is an error of a write.
 //!
-//! Programs that start others may send a signal twice: `timeout` sends it to its child and then to the
-//! whole process group. So a signal shortly after the first one is the same.
+//! Programs that start others may send a signal twice. For example, `timeout` sends it to its child and then to the
+//! whole process group. So a signal shortly after the first one is taken for the same signal.
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
@@ -40,7 +40,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The interval at which a wait looks for a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Returns a cancellation that the first signal raises; a later signal ends the program.
+/// Returns a cancellation that the first signal raises. A later signal ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = Cancel::new();
     let begun = *BEGUN.get_or_init(Instant::now);
@@ -94,7 +94,7 @@ pub(crate) fn end_first_process() {
     }
     let is_uncaught = IS_UNCAUGHT.get_or_init(|| Arc::new(AtomicBool::new(true)));
     for signal in stop_signals() {
-        // If it cannot be caught, it does nothing, as before.
+        // If it cannot be caught, it still does nothing.
         let _ = register_conditional_shutdown(signal, 128 + signal, Arc::clone(is_uncaught));
     }
 }
@@ -137,6 +137,6 @@ fn is_ignored(signal: i32) -> bool {
 
 /// Makes a write beyond `ulimit -f` fail, like a write to a full disk, rather than kill the program.
 pub(crate) fn survive_file_size_limit() {
-    // A signal that is caught leaves the write to fail. If it cannot be caught, it kills as before.
+    // If the signal is caught, the write fails. If it cannot be caught, it still kills the program.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }

@@ -82,7 +82,7 @@ pub(crate) fn put(lines: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`put`].
+/// The errors of [`put`].
 pub(crate) fn settle(patience: Duration) -> io::Result<()> {
     let mut state = OUTPUT.lock();
     state.is_wanted = true;

@@ -142,10 +142,11 @@ fn not_a_row(line: usize, why: &str) -> String {
 /// Reads the fields of a row. The error says which field is missing or wrong.
 fn read_row(value: &Value) -> Result<Row, String> {
     let fields = value.as_object().ok_or("it is not a JSON object")?;
-    let total = text_field(fields, "total")?;
-    let total = total.parse().map_err(|_| format!("its total is '{total}', which is no number"))?;
-    let times = field(fields, "run_seconds")?;
-    let times = times.as_array().ok_or("its run_seconds are not a list")?;
+    let digits = text_field(fields, "total")?;
+    let Ok(total) = digits.parse() else {
+        return Err(format!("its total is '{digits}', which is no number"));
+    };
+    let times = field(fields, "run_seconds")?.as_array().ok_or("its run_seconds are not a list")?;
     let mut run_seconds = Vec::new();
     for time in times {
         match time.as_f64() {

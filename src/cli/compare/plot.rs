@@ -28,6 +28,7 @@ const BOTTOM: f64 = 380.0;
 const EXPONENT: f64 = 22.0;
 /// The left end of the legend, which is at the right.
 const LEGEND: f64 = 706.0;
+/// The height of a line of the legend.
 const LEGEND_LINE: f64 = 22.0;
 /// The most labels on an axis.
 const MAX_LABELS: f64 = 18.0;
@@ -74,8 +75,10 @@ struct Point {
 /// The ends of the axes, in whole steps.
 struct Axes {
     kind: Kind,
+    /// Along.
     first: f64,
     last: f64,
+    /// Upwards.
     low: f64,
     high: f64,
 }
@@ -156,7 +159,7 @@ fn lines_of_time(all: &[Timings], fewest: usize) -> Vec<Line> {
     for timings in all {
         let configuration = timings.configuration;
         if configuration.threads == fewest {
-            let style = style_of(configuration);
+            let style = Style::of(configuration);
             let line = lines.entry(style).or_insert_with(|| Line::new(configuration.name(), style));
             line.points.push(Point::of_time(timings));
         }
@@ -170,7 +173,7 @@ fn lines_of_speed_up(all: &[Timings], fewest: usize) -> Vec<Line> {
     let mut lines = BTreeMap::new();
     for timings in all {
         let Some(point) = Point::of_speed_up(timings, all, fewest) else { continue };
-        let style = style_of(timings.configuration);
+        let style = Style::of(timings.configuration);
         let line = lines.entry((style, timings.size)).or_insert_with(|| {
             let name = format!("{}, n = {}", timings.configuration.name(), timings.size);
             Line::new(name, style)
@@ -187,13 +190,22 @@ fn lines_of_speed_up(all: &[Timings], fewest: usize) -> Vec<Line> {
     lines
 }
 
-/// The indices of the colour and the dashes of a line.
-type Style = (usize, usize);
+/// The index of an engine in [`COLOURS`], and of a kernel in [`DASHES`]. Lines are in this order in the legend.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Style {
+    engine: usize,
+    kernel: usize,
+}
 
-fn style_of(configuration: Configuration) -> Style {
-    let engine = Engine::ALL.iter().position(|engine| *engine == configuration.engine);
-    let kernel = Kernel::NAMES.iter().position(|name| *name == configuration.kernel.name());
-    (engine.unwrap_or(0), kernel.unwrap_or(0))
+impl Style {
+    fn of(configuration: Configuration) -> Self {
+        let engine = Engine::ALL.iter().position(|engine| *engine == configuration.engine);
+        let kernel = Kernel::NAMES.iter().position(|name| *name == configuration.kernel.name());
+        Self {
+            engine: engine.expect("all engines are there"),
+            kernel: kernel.expect("all kernels are there"),
+        }
+    }
 }
 
 impl Point {
@@ -203,13 +215,13 @@ impl Point {
 
     /// Returns `None` if the same engine and kernel were left out on the fewest threads.
     fn of_speed_up(timings: &Timings, all: &[Timings], fewest: usize) -> Option<Self> {
-        let threads = timings.configuration.threads;
+        let threads = timings.configuration.threads as f64;
         let on_fewest = Configuration { threads: fewest, ..timings.configuration };
         let is_basis =
             |other: &&Timings| other.size == timings.size && other.configuration == on_fewest;
         let basis = all.iter().find(is_basis)?.median();
         let ys = timings.times().map(|seconds| (basis / seconds).log2());
-        Some(Self { x: (threads as f64).log2(), ys })
+        Some(Self { x: threads.log2(), ys })
     }
 
     /// Draws a bar from the least to the greatest time, and a circle at the median.
@@ -238,7 +250,7 @@ impl Axes {
                 high = high.max(y);
             }
         }
-        // Some room below makes at least one step upwards.
+        // Some room below, because there must be at least one step upwards.
         let low = low - 0.05;
         Self { kind, first: first.floor(), last: last.ceil(), low: low.floor(), high: high.ceil() }
     }
@@ -324,9 +336,10 @@ fn marks(first: f64, last: f64) -> Vec<f64> {
 }
 
 impl Line {
-    fn new(name: String, (engine, kernel): Style) -> Self {
-        let colour = COLOURS[engine];
-        Self { name, colour, dashes: DASHES[kernel], filling: colour, points: Vec::new() }
+    fn new(name: String, style: Style) -> Self {
+        let colour = COLOURS[style.engine];
+        let dashes = DASHES[style.kernel];
+        Self { name, colour, dashes, filling: colour, points: Vec::new() }
     }
 
     /// Draws the line, for each point a bar from the least to the greatest time, and at this height the name in the
