@@ -303,7 +303,8 @@ mod tests {
     #[test]
     fn the_error_of_a_ratio_to_an_earlier_file_comes_from_both() {
         let ratio = |earlier: &[f64], now: &[f64]| {
-            let [earlier, now] = [earlier, now].map(|time| timings(8, Engine::Colours, 1, time));
+            let earlier = timings(8, Engine::Colours, 1, earlier);
+            let now = timings(8, Engine::Colours, 1, now);
             now.ratio_to_earlier(&earlier)
         };
         assert_eq!(ratio(&[1.0], &[2.0, 3.0]).error, None);

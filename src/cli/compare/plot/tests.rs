@@ -11,18 +11,18 @@ use crate::cli::compare::statistics::Configuration;
 /// it.
 fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timings> {
     let mut rows = Vec::new();
-    for (n, threads) in sizes.iter().flat_map(|n| threads.iter().map(move |threads| (*n, *threads)))
-    {
-        for (place, engine) in (0..).zip(engines) {
-            let seconds = 7f64.powf(f64::from(n) - 14.0) * 0.5f64.powi(place);
-            let threads_in_all = f64::from(u32::try_from(threads).expect("few"));
-            let median = (seconds / threads_in_all.powf(0.9)).max(1e-6);
-            rows.push(Timings {
-                size: BoardSize::new(n).expect("in range"),
-                configuration: Configuration { engine: *engine, kernel: Kernel::Portable, threads },
-                total: 1,
-                seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
-            });
+    for &n in sizes {
+        for &threads in threads {
+            for (place, &engine) in (0..).zip(engines) {
+                let seconds = 7f64.powf(f64::from(n) - 14.0) * 0.5f64.powi(place);
+                let median = (seconds / (threads as f64).powf(0.9)).max(1e-6);
+                rows.push(Timings {
+                    size: BoardSize::new(n).expect("in range"),
+                    configuration: Configuration { engine, kernel: Kernel::Portable, threads },
+                    total: 1,
+                    seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
+                });
+            }
         }
     }
     rows
@@ -84,17 +84,18 @@ fn labels_do_not_overlap() {
     }
 }
 
-/// All kernels that engines have on this machine.
+/// Repeats the rows of engines that have kernels for all kernels of this machine.
 fn with_kernels(rows: &[Timings]) -> Vec<Timings> {
-    let with = |row: &Timings, kernel| Timings {
-        configuration: Configuration { kernel, ..row.configuration },
-        ..row.clone()
-    };
-    let kernels = |row: &Timings| match row.configuration.engine.has_kernels() {
-        true => Kernel::available(),
-        false => vec![Kernel::Portable],
-    };
-    rows.iter().flat_map(|row| kernels(row).into_iter().map(|kernel| with(row, kernel))).collect()
+    let mut all = Vec::new();
+    for row in rows {
+        let has_kernels = row.configuration.engine.has_kernels();
+        let kernels = if has_kernels { Kernel::available() } else { vec![Kernel::Portable] };
+        for kernel in kernels {
+            let configuration = Configuration { kernel, ..row.configuration };
+            all.push(Timings { configuration, ..row.clone() });
+        }
+    }
+    all
 }
 
 #[test]
