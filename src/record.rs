@@ -52,10 +52,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod counts;
 mod disk;
 mod first_line;
 mod folder;
 mod line;
+mod lock;
 mod place;
 mod reader;
 mod runs;
@@ -63,18 +65,18 @@ mod twice;
 mod writer;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::board::known::{Published, known};
-use crate::done::{Sum, UnitsDone};
+use crate::done::Sum;
 use crate::error::Error;
 pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
-use crate::plan::{Plan, check_memory_once};
+use crate::plan::Plan;
+use counts::Counts;
 use first_line::FirstLine;
 pub(crate) use first_line::Wanted;
 pub use folder::{journals_in, split_by_plan};
@@ -129,10 +131,7 @@ impl Record {
     /// [`Error::Journal`] if no journal names a plan and one of them cannot be read. [`Error::LacksMemory`] if the
     /// counts of all units do not fit into memory.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        match first_plan(paths)? {
-            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths, false).map(Some),
-            None => Ok(None),
-        }
+        Self::read_of_any_plan(paths, false)
     }
 
     /// Reads journals as [`Record::read`] does, and looks which of them are [being written](JournalFile::is_written).
@@ -142,34 +141,33 @@ impl Record {
     ///
     /// As [`Record::read`].
     pub fn watch(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        match first_plan(paths)? {
-            Some((named_by, plan)) => Self::read_of_plan(plan, named_by, paths, true).map(Some),
+        Self::read_of_any_plan(paths, true)
+    }
+
+    /// Reads journals of the plan that the first of them names.
+    fn read_of_any_plan(paths: &[PathBuf], looks_for_writers: bool) -> Result<Option<Self>, Error> {
+        match find_plan(paths)? {
+            Some((named_by, plan)) => {
+                Self::read_of_plan(plan, named_by, paths, looks_for_writers).map(Some)
+            }
             None => Ok(None),
         }
     }
 
-    /// Reads journals of this plan, which one of them names, and looks which of them are being written if that matters.
+    /// Reads journals of this plan, which one of them names, in parallel. Looks which of them are being written if that
+    /// matters.
     fn read_of_plan(
         plan: Plan,
         named_by: &Path,
         paths: &[PathBuf],
         looks_for_writers: bool,
     ) -> Result<Self, Error> {
-        let counts = Mutex::new(Counts::new(Arc::new(plan))?);
-        let plan = Arc::clone(&lock(&counts).plan);
-        let read = |path: &PathBuf| {
-            let mut lines = Vec::new();
-            let file = JournalFile::read(path, &plan, looks_for_writers, |line| {
-                lines.push(line.done);
-                // A lock for each line would make the threads wait for each other.
-                if lines.len() == LINES_AT_ONCE {
-                    lock(&counts).put_all(&mut lines);
-                }
-            });
-            lock(&counts).put_all(&mut lines);
-            file
-        };
-        let journals: Vec<_> = paths.par_iter().map(read).collect();
+        let plan = Arc::new(plan);
+        let counts = Mutex::new(Counts::new(Arc::clone(&plan))?);
+        let journals: Vec<_> = paths
+            .par_iter()
+            .map(|path| read_counts(path, &plan, looks_for_writers, &counts))
+            .collect();
         let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         Self::new(counts, named_by, journals)
     }
@@ -180,7 +178,8 @@ impl Record {
         named_by: &Path,
         journals: Vec<Result<Option<JournalFile>, Error>>,
     ) -> Result<Self, Error> {
-        let (mut files, mut left_out) = (Vec::new(), Vec::new());
+        let mut files = Vec::new();
+        let mut left_out = Vec::new();
         for journal in journals {
             match journal {
                 Ok(None) => {}
@@ -197,15 +196,21 @@ impl Record {
         }
         let shards = runs::agreed_shards(&files);
         let mut record = Self { counts, files, left_out, shards };
-        let disputed = record.counts.leave_out_disputed();
-        for lines in record.find(&disputed).chunk_by(|one, next| one.unit == next.unit) {
+        record.leave_out_disputed();
+        Ok(record)
+    }
+
+    /// Leaves out the units with two different counts, and looks up their lines for the reasons.
+    fn leave_out_disputed(&mut self) {
+        let disputed = self.counts.leave_out_disputed();
+        let found = self.find(&disputed);
+        for lines in found.chunk_by(|one, next| one.unit == next.unit) {
             // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
             // no longer disputed.
             if lines[0].count != lines[lines.len() - 1].count {
-                record.left_out.push(Error::CountsDiffer { lines: lines.to_vec() });
+                self.left_out.push(Error::CountsDiffer { lines: lines.to_vec() });
             }
         }
-        Ok(record)
     }
 
     /// Returns the plan.
@@ -240,13 +245,16 @@ impl Record {
     /// Returns the number of solutions of the board if all units are finished.
     pub fn total(&self) -> Option<u128> {
         let done = self.sum();
-        (done.units == self.plan().units()).then_some(done.solutions)
+        let is_complete = done.units == self.plan().units();
+        is_complete.then_some(done.solutions)
     }
 
     /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
     pub fn published(&self) -> Published {
-        let published = known(self.plan().size()).total;
-        self.total().map_or(Published::Unknown, |total| Published::compare(total, published))
+        match self.total() {
+            Some(total) => Published::compare(total, known(self.plan().size()).total),
+            None => Published::Unknown,
+        }
     }
 
     /// Returns the journals, in the order in which they were named.
@@ -260,7 +268,10 @@ impl Record {
     ///
     /// The first of the reasons in [`Record::left_out`].
     pub fn undamaged(self) -> Result<Self, Error> {
-        self.left_out.first().cloned().map_or(Ok(self), Err)
+        match self.left_out.first() {
+            Some(error) => Err(error.clone()),
+            None => Ok(self),
+        }
     }
 
     /// Returns the number of finished units in these ranges, and of the solutions in them.
@@ -279,7 +290,10 @@ impl Record {
     /// increasing order, too.
     pub(crate) fn missing_in(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let mut missing: Vec<Range<usize>> = Vec::new();
-        for unit in ranges.iter().cloned().flatten().filter(|unit| self.count(*unit).is_none()) {
+        for unit in ranges.iter().cloned().flatten() {
+            if self.count(unit).is_some() {
+                continue;
+            }
             match missing.last_mut() {
                 Some(last) if last.end == unit => last.end = unit + 1,
                 _ => missing.push(unit..unit + 1),
@@ -298,133 +312,78 @@ impl Record {
         if units.is_empty() {
             return Vec::new();
         }
-        let in_file = |file: &JournalFile| {
-            let mut found = Vec::new();
-            let take = |line: DoneLine<'_>| {
-                let DoneLine { number, run, done } = line;
-                for unit in units.range(done.units.clone()) {
-                    found.push(RecordedCount {
-                        unit: *unit,
-                        count: done.counts[unit - done.units.start],
-                        path: file.path.clone(),
-                        line: number,
-                        machine: run.machine.clone(),
-                    });
-                }
-            };
-            // A journal that can no longer be read has no lines.
-            let _ = JournalFile::read(&file.path, self.plan(), false, take);
-            found
-        };
-        let mut found: Vec<RecordedCount> = self.files.par_iter().flat_map_iter(in_file).collect();
+        let mut found: Vec<RecordedCount> =
+            self.files.par_iter().flat_map_iter(|file| self.find_in(file, &units)).collect();
         found.sort_unstable();
         found
     }
+
+    /// Reads a journal again, and returns its lines that hold some units.
+    fn find_in(&self, file: &JournalFile, units: &BTreeSet<usize>) -> Vec<RecordedCount> {
+        let mut found = Vec::new();
+        let take = |line: DoneLine<'_>| {
+            let done = line.done;
+            for &unit in units.range(done.units.clone()) {
+                found.push(RecordedCount {
+                    unit,
+                    count: done.counts[unit - done.units.start],
+                    path: file.path.clone(),
+                    line: line.number,
+                    machine: line.run.machine.clone(),
+                });
+            }
+        };
+        // A journal that can no longer be read has no lines.
+        let _ = JournalFile::read_at(&file.path, self.plan(), false, take);
+        found
+    }
+}
+
+/// Reads a journal of this plan, and puts its counts into the counts of all journals.
+fn read_counts(
+    path: &Path,
+    plan: &Plan,
+    looks_for_writer: bool,
+    counts: &Mutex<Counts>,
+) -> Result<Option<JournalFile>, Error> {
+    let mut lines = Vec::new();
+    let file = JournalFile::read_at(path, plan, looks_for_writer, |line| {
+        lines.push(line.done);
+        // A lock for each line would make the threads wait for each other.
+        if lines.len() == LINES_AT_ONCE {
+            lock(counts).put_all(&mut lines);
+        }
+    });
+    lock(counts).put_all(&mut lines);
+    file
+}
+
+fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Finds the first of these journals whose first line names a plan. Returns `None` if none of the journals has begun.
 ///
 /// # Errors
 ///
-/// If no journal names a plan, the first error of the reading.
-fn first_plan(paths: &[PathBuf]) -> Result<Option<(&Path, Plan)>, Error> {
-    let mut failure = Ok(None);
+/// If no journal names a plan, the first error of the reading. An error of the settings or the memory of this machine
+/// is returned at once, because other journals of the plan would meet it, too.
+fn find_plan(paths: &[PathBuf]) -> Result<Option<(&Path, Plan)>, Error> {
+    let mut first_error = None;
     for path in paths {
-        let plan = FirstLine::read_at(path).and_then(|first| match first {
-            Some(first) => first.make_plan(path).map(Some),
-            None => Ok(None),
-        });
-        match plan {
+        match FirstLine::read_plan_at(path) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
+            Ok(None) => {}
             Err(error @ (Error::LacksMemory { .. } | Error::InvalidValue { .. })) => {
                 return Err(error);
             }
-            Err(error) if failure.is_ok() => failure = Err(error),
-            _ => {}
-        }
-    }
-    failure
-}
-
-fn lock(counts: &Mutex<Counts>) -> std::sync::MutexGuard<'_, Counts> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The counts of the finished units of a plan.
-struct Counts {
-    plan: Arc<Plan>,
-    /// For each unit its count + 1, or 0 if it is not finished. The operating system hands out zeros, so pages in which
-    /// no unit is finished take no memory.
-    counts: Vec<u64>,
-    sum: Sum,
-    /// The number of counts beyond the first one of each unit.
-    repeated: usize,
-    /// The units with two different counts. While journals are read, they keep their first count.
-    disputed: BTreeSet<usize>,
-}
-
-impl Counts {
-    fn new(plan: Arc<Plan>) -> Result<Self, Error> {
-        let bytes = plan.units() as u64 * size_of::<u64>() as u64;
-        check_memory_once("the record of all units", plan.size(), bytes)?;
-        let counts = vec![0; plan.units()];
-        Ok(Self { plan, counts, sum: Sum::default(), repeated: 0, disputed: BTreeSet::new() })
-    }
-
-    fn get(&self, unit: usize) -> Option<u64> {
-        self.counts[unit].checked_sub(1)
-    }
-
-    /// Puts the counts of a line in their places. A line holds no count of `u64::MAX`, and no unit beyond the plan.
-    fn put(&mut self, done: &UnitsDone) {
-        let places = &mut self.counts[done.units.clone()];
-        // Almost all lines hold only new units, and then the sum of the line, which was checked, is that of its units.
-        if places.iter().all(|place| *place == 0) {
-            for (place, count) in places.iter_mut().zip(&done.counts) {
-                *place = count + 1;
-            }
-            self.sum = self.sum + done.sum();
-            return;
-        }
-        for (unit, count) in done.units.clone().zip(&done.counts) {
-            match self.get(unit) {
-                None => {
-                    self.counts[unit] = count + 1;
-                    let solutions = self.plan.solutions(unit, &[*count]);
-                    self.sum = self.sum + Sum { units: 1, solutions };
-                }
-                Some(held) => {
-                    self.repeated += 1;
-                    if held != *count {
-                        self.disputed.insert(unit);
-                    }
-                }
+            Err(error) => {
+                first_error.get_or_insert(error);
             }
         }
     }
-
-    /// Puts the counts of some lines in their places, and leaves no line.
-    fn put_all(&mut self, lines: &mut Vec<UnitsDone>) {
-        for done in lines.drain(..) {
-            self.put(&done);
-        }
-    }
-
-    /// Leaves out the units with two different counts: they count as not finished. Returns these units.
-    fn leave_out_disputed(&mut self) -> Vec<usize> {
-        for unit in &self.disputed {
-            let count = self.counts[*unit] - 1;
-            self.counts[*unit] = 0;
-            self.sum.units -= 1;
-            self.sum.solutions -= self.plan.solutions(*unit, &[count]);
-        }
-        std::mem::take(&mut self.disputed).into_iter().collect()
-    }
-}
-
-impl fmt::Debug for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, sum, repeated, .. } = self;
-        write!(f, "Counts({plan}, {sum:?}, {repeated} repeated)")
+    match first_error {
+        Some(error) => Err(error),
+        None => Ok(None),
     }
 }

@@ -11,6 +11,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -31,11 +33,11 @@ pub(super) fn open_with(path: &Path, options: &OpenOptions) -> Result<File, Erro
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(JournalError::NotAFile.at(path));
     }
-    options.open(path).map_err(|error| JournalError::cannot("open")(error).at(path))
+    options.open(path).map_err(|error| JournalError::cannot("open", error).at(path))
 }
 
 /// Locks a journal for writing, until the file is closed.
-pub(super) fn lock(file: &File) -> Result<(), JournalError> {
+pub(super) fn lock_for_writing(file: &File) -> Result<(), JournalError> {
     let mut locked = file.try_lock();
     for _ in 1..TRIES {
         if let Err(TryLockError::WouldBlock) = locked {
@@ -43,44 +45,57 @@ pub(super) fn lock(file: &File) -> Result<(), JournalError> {
             locked = file.try_lock();
         }
     }
-    locked.map_err(|error| match error {
-        TryLockError::WouldBlock => JournalError::InUse,
-        TryLockError::Error(error) => JournalError::cannot("lock")(error),
-    })
+    match locked {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse),
+        Err(TryLockError::Error(error)) => Err(JournalError::cannot("lock", error)),
+    }
+}
+
+/// Returns whether another process holds the lock of a journal that was just opened.
+pub(super) fn is_locked(file: &File) -> bool {
+    let locked = file.try_lock_shared();
+    // A process that begins to write the journal must not wait until it is read.
+    let _ = file.unlock();
+    matches!(locked, Err(TryLockError::WouldBlock))
 }
 
 /// The number of bytes that are compared to tell whether two files are the same journal.
 const COMPARED_BYTES: usize = 4096;
 
-/// Returns whether the file at a path is this open file, as far as its content shows: whether it is at least `end` bytes
-/// long, and has the last bytes before `end` in common with the open file.
+/// Returns whether a path leads to this open file, as far as the content shows: whether the file there is at least `end`
+/// bytes long, and has the last bytes before `end` in common with the open file.
 ///
 /// Inode numbers do not tell. Some file systems give one file a new number at each look, others give all files the same
 /// number.
-pub(super) fn goes_on_at(path: &Path, file: &File, end: u64) -> io::Result<bool> {
+pub(super) fn path_leads_to(path: &Path, file: &File, end: u64) -> io::Result<bool> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() || metadata.len() < end {
         return Ok(false);
     }
     let named = File::open(path)?;
-    let length = usize::try_from(end).unwrap_or(usize::MAX).min(COMPARED_BYTES);
-    let last_bytes = |file: &File| -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        file.read_exact_at(&mut bytes, end - length as u64)?;
-        Ok(bytes)
-    };
-    match (last_bytes(&named), last_bytes(file)) {
-        (Ok(one), Ok(other)) => Ok(one == other),
+    match have_equal_ends(&named, file, end) {
         // One of them was cut meanwhile.
-        (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Ok(false)
-        }
-        (Err(error), _) | (_, Err(error)) => Err(error),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        compared => compared,
     }
 }
 
+/// Returns whether two files have the last bytes before `end` in common.
+fn have_equal_ends(one: &File, other: &File, end: u64) -> io::Result<bool> {
+    Ok(read_last_bytes(one, end)? == read_last_bytes(other, end)?)
+}
+
+/// Reads the last bytes of a file before `end`.
+fn read_last_bytes(file: &File, end: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(end).unwrap_or(usize::MAX).min(COMPARED_BYTES);
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, end - length as u64)?;
+    Ok(bytes)
+}
+
 /// Creates a journal. It is an error if the file exists.
-pub(super) fn create(path: &Path) -> io::Result<File> {
+pub(super) fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
@@ -101,20 +116,19 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 /// Syncs the folder of a file, so that the name of the file survives a power cut. Many file systems cannot sync
 /// folders, and say so in one way or another: then nothing happens.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    use rustix::io::Errno as E;
     let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     let Err(error) = synced else { return Ok(()) };
-    match E::from_io_error(&error) {
+    match Errno::from_io_error(&error) {
         Some(
-            E::INVAL
-            | E::NOTSUP
-            | E::NOSYS
-            | E::NOTTY
-            | E::BADF
-            | E::ISDIR
-            | E::ACCESS
-            | E::PERM
-            | E::ROFS,
+            Errno::INVAL
+            | Errno::NOTSUP
+            | Errno::NOSYS
+            | Errno::NOTTY
+            | Errno::BADF
+            | Errno::ISDIR
+            | Errno::ACCESS
+            | Errno::PERM
+            | Errno::ROFS,
         ) => Ok(()),
         _ => Err(error),
     }
@@ -123,29 +137,41 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 /// The text in front of the shard in the name of a journal of a second count.
 const SECOND: &str = "second-";
 
-/// Returns the name of a journal of this process.
+/// Returns the name of a journal of this process. If the number is above 1, the name contains it.
 pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
-    let (n, host, process) = (plan.size(), this_host(), std::process::id());
-    let (index, shards) = (shard.index(), shard.shards());
+    let n = plan.size();
     let count = match plan.which_count() {
         WhichCount::First => "",
         WhichCount::Second => SECOND,
     };
+    let index = shard.index();
+    let shards = shard.shards();
+    let host = this_host();
+    let process = std::process::id();
     let number = if number > 1 { format!(".{number}") } else { String::new() };
     format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
 }
 
 /// Returns the board size, the count and the shard that the name of a journal contains.
 pub(super) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
-    let (shard, _) = name.strip_prefix('n')?.split_once('.')?;
-    let (n, shard) = shard.split_once('-')?;
-    let (which, shard) = match shard.strip_prefix(SECOND) {
-        Some(shard) => (WhichCount::Second, shard),
-        None => (WhichCount::First, shard),
+    let (what, _host) = name.strip_prefix('n')?.split_once('.')?;
+    let (n, part) = what.split_once('-')?;
+    let (which, numbers) = match part.strip_prefix(SECOND) {
+        Some(numbers) => (WhichCount::Second, numbers),
+        None => (WhichCount::First, part),
     };
-    let (index, shards) = shard.split_once("-of-")?;
+    let (index, shards) = numbers.split_once("-of-")?;
     let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
     Some((n.parse().ok()?, which, shard))
+}
+
+/// Returns the host that the name of a journal contains, if a process created it in a folder.
+pub(super) fn host_in(name: &str) -> Option<&str> {
+    parse_file_name(name)?;
+    let mut fields = name.split('.').skip(1);
+    let host = fields.next()?;
+    let process = fields.next()?;
+    process.parse::<u32>().is_ok().then_some(host)
 }
 
 /// Returns the name of this host, as names of journals contain it.
@@ -156,7 +182,6 @@ fn this_host() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reader::{host_in, is_locked};
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
@@ -165,13 +190,13 @@ mod tests {
     fn a_journal_is_being_written_while_its_lock_is_held() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
-        let file = create(&path).expect("a new file");
+        let file = create_new(&path).expect("a new file");
         let is_being_written = || is_locked(&open(&path).expect("it is there"));
         assert!(!is_being_written(), "it was made just now, by nobody");
-        lock(&file).expect("a local file system");
+        lock_for_writing(&file).expect("a local file system");
         assert!(is_being_written());
         let second = File::options().append(true).open(&path).expect("it is there");
-        assert_eq!(lock(&second), Err(JournalError::InUse));
+        assert_eq!(lock_for_writing(&second), Err(JournalError::InUse));
         drop(file);
         assert!(!is_being_written());
     }
@@ -180,14 +205,14 @@ mod tests {
     fn a_writer_is_not_refused_because_somebody_looks() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
-        let file = create(&path).expect("a new file");
+        let file = create_new(&path).expect("a new file");
         let looks = File::open(&path).expect("it is there");
         looks.try_lock_shared().expect("a local file system");
         let look = std::thread::spawn(move || {
             sleep(PAUSE);
             drop(looks);
         });
-        lock(&file).expect("nobody writes");
+        lock_for_writing(&file).expect("nobody writes");
         look.join().expect("no panic");
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::str::FromStr;
 
 use super::disk::open;
 use super::line::{LineCrc, trim_zeros};
@@ -38,8 +39,8 @@ pub(super) struct FirstLine {
 }
 
 impl FirstLine {
-    /// Returns the first line that this version writes, with its line feed.
-    pub(super) fn write(plan: &Plan) -> String {
+    /// Returns the first line that this version writes for a plan, with its line feed.
+    pub(super) fn format(plan: &Plan) -> String {
         LineCrc::FIRST_LINE.add_to(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
     }
 
@@ -49,21 +50,32 @@ impl FirstLine {
         Self::read(&mut input).map_err(|error| error.at(path))
     }
 
+    /// Opens a journal, reads its first line, and makes the plan that the line names. Returns `None` if the journal has
+    /// not begun.
+    pub(super) fn read_plan_at(path: &Path) -> Result<Option<Plan>, Error> {
+        match Self::read_at(path)? {
+            Some(first) => first.make_plan(path).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Reads the first line. Returns `None` if the file has not begun: it is empty, or ends within its first line. A
     /// power cut may have left zeros in place of the rest.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
         let mut line = Vec::new();
         let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut line);
-        let length = read.map_err(JournalError::cannot("read"))? as u64;
+        read.map_err(|error| JournalError::cannot("read", error))?;
         if let Some(text) = line.strip_suffix(b"\n") {
             return Self::parse(text).map(Some);
         }
-        let (text, magic) = (trim_zeros(&line), MAGIC.as_bytes());
+        let text = trim_zeros(&line);
+        let magic = MAGIC.as_bytes();
         let is_beginning = text.starts_with(magic) || magic.starts_with(text);
         if !is_beginning {
             return Err(not_a_journal(text));
         }
-        if length < MAX_FIRST_LINE_LEN && !text.iter().any(u8::is_ascii_control) {
+        let is_whole_file = (line.len() as u64) < MAX_FIRST_LINE_LEN;
+        if is_whole_file && !text.iter().any(u8::is_ascii_control) {
             return Ok(None);
         }
         Err(JournalError::NoPlan { what: "it has no end" })
@@ -71,20 +83,33 @@ impl FirstLine {
 
     /// Parses a first line, given without its line feed.
     pub(super) fn parse(line: &[u8]) -> Result<Self, JournalError> {
-        if !line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")) {
+        let has_magic =
+            line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" "));
+        if !has_magic {
             return Err(not_a_journal(line));
         }
-        let damaged = |what| JournalError::NoPlan { what };
-        let text = LineCrc::FIRST_LINE.take_from(line).map_err(damaged)?;
-        let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="));
+        let text = match LineCrc::FIRST_LINE.take_from(line) {
+            Ok(text) => text,
+            Err(what) => return Err(JournalError::NoPlan { what }),
+        };
+        match Self::parse_fields(text) {
+            Some(first) => Ok(first),
+            None => {
+                let format = text.split(' ').nth(1).unwrap_or_default().to_owned();
+                Err(JournalError::UnknownFormat { format })
+            }
+        }
+    }
+
+    /// Parses a first line of this format, given without its CRC.
+    fn parse_fields(text: &str) -> Option<Self> {
         // Control characters must not reach a terminal.
-        let fields = fields.and_then(|rest| rest.split_once(' '));
-        let fields = fields.filter(|_| !text.contains(char::is_control));
-        let (version, plan) = fields.ok_or_else(|| {
-            let format = text.split(' ').nth(1).unwrap_or_default().to_owned();
-            JournalError::UnknownFormat { format }
-        })?;
-        Ok(Self { version: version.to_owned(), plan: plan.to_owned() })
+        if text.contains(char::is_control) {
+            return None;
+        }
+        let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="))?;
+        let (version, plan) = fields.split_once(' ')?;
+        Some(Self { version: version.to_owned(), plan: plan.to_owned() })
     }
 
     /// Returns which count of its plan the journal holds.
@@ -98,16 +123,26 @@ impl FirstLine {
         self.plan.split(' ').find_map(|field| field.strip_prefix(name))
     }
 
+    /// Returns the value of a field of the plan as a number, a name and the like. Returns `None` if there is no such
+    /// value.
+    fn parse_field<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.field(name)?.parse().ok()
+    }
+
     /// Returns whether the journal is one of the count that a process is about to run.
     pub(super) fn is_of(&self, wanted: &Wanted) -> bool {
-        let size = self.field("n=").and_then(|size| size.parse().ok());
-        let engine = self.field("engine=").and_then(|engine| engine.parse().ok());
-        let split_rows = self.field("split-rows=").and_then(|rows| rows.parse().ok());
-        let has_engine = wanted.engine.is_none_or(|asked| engine == Some(asked));
-        let has_rows = wanted
-            .split_rows
-            .is_none_or(|asked| split_rows.is_none_or(|rows: usize| rows == asked));
-        size == Some(wanted.size) && self.which_count() == wanted.which && has_engine && has_rows
+        if self.parse_field("n=") != Some(wanted.size) || self.which_count() != wanted.which {
+            return false;
+        }
+        if wanted.engine.is_some() && self.parse_field("engine=") != wanted.engine {
+            return false;
+        }
+        let split_rows: Option<usize> = self.parse_field("split-rows=");
+        match (wanted.split_rows, split_rows) {
+            (Some(asked), Some(rows)) => asked == rows,
+            // Only prefixes have split rows.
+            _ => true,
+        }
     }
 
     /// Makes the plan that the line of this journal names.
@@ -117,15 +152,9 @@ impl FirstLine {
     /// [`JournalError::OtherPlan`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
     /// memory.
     pub(super) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
-        let settings = || {
-            let size: BoardSize = self.field("n=")?.parse().ok()?;
-            let engine: Engine = self.field("engine=")?.parse().ok()?;
-            engine.check(size).ok()?;
-            let split_rows: Option<usize> = self.field("split-rows=")?.parse().ok();
-            Some((size, engine, split_rows))
-        };
         let mut made = "no such plan".to_owned();
-        if let Some((size, engine, split_rows)) = settings() {
+        if let Some((size, engine)) = self.size_and_engine() {
+            let split_rows = self.parse_field("split-rows=");
             Plan::check_list_memory(size, engine, split_rows)?;
             let plan = Plan::new(size, engine, split_rows).for_count(self.which_count());
             made = plan.to_string();
@@ -133,8 +162,18 @@ impl FirstLine {
                 return Ok(plan);
             }
         }
-        let (version, holds) = (self.version.clone(), self.plan.clone());
+        let version = self.version.clone();
+        let holds = self.plan.clone();
         Err(JournalError::OtherPlan { version, holds, has: made }.at(path))
+    }
+
+    /// Returns the board size and the engine of the plan. Returns `None` if this build has no such engine, or if the
+    /// engine does not count boards of this size.
+    fn size_and_engine(&self) -> Option<(BoardSize, Engine)> {
+        let size: BoardSize = self.parse_field("n=")?;
+        let engine: Engine = self.parse_field("engine=")?;
+        engine.check(size).ok()?;
+        Some((size, engine))
     }
 }
 

@@ -15,15 +15,16 @@
 //! read all journals do.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::disk::parse_file_name;
 use super::first_line::{FirstLine, Wanted};
-use super::{Record, first_plan};
+use super::{Record, find_plan};
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -43,32 +44,21 @@ pub(super) fn read_folder(
     shard: Shard,
     new_plan: impl FnOnce() -> Result<Plan, Error>,
 ) -> Result<Record, Error> {
-    let (mut files, mut passed_over) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut passed_over = Vec::new();
     for name in journal_names(folder)? {
         let path = folder.join(&name);
-        match name.to_str().and_then(parse_file_name) {
-            Some((n, which, _)) if n != wanted.size.get() || which != wanted.which => {}
-            Some((.., other)) if other.shards() == shard.shards() && other != shard => {
-                passed_over.push(path);
-            }
-            _ => files.push(path),
+        match relevance(&name, wanted, shard) {
+            Relevance::OtherCount => {}
+            Relevance::OtherShard => passed_over.push(path),
+            Relevance::ToBeRead => files.push(path),
         }
     }
-    // A file whose first line cannot be read may hold units of this count, and none of another one would be taken.
-    let may_be_of_count = |path: &PathBuf| match FirstLine::read_at(path) {
-        Ok(Some(first)) => first.is_of(wanted),
-        Ok(None) | Err(_) => true,
-    };
-    files.retain(may_be_of_count);
+    files.retain(|path| may_be_of_count(path, wanted));
     files.sort_unstable();
-    match first_plan(&files) {
+    match find_plan(&files) {
         Ok(Some((named_by, plan))) => return Record::read_of_plan(plan, named_by, &files, false),
-        Err(
-            error @ Error::Journal {
-                error: JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. },
-                ..
-            },
-        ) => return Err(error),
+        Err(error) if says_that_plan_cannot_be_made(&error) => return Err(error),
         // Reading the files leaves them out, and says why.
         Ok(None) | Err(_) => {}
     }
@@ -81,6 +71,45 @@ pub(super) fn read_folder(
         }
     }
     Record::read_of_plan(new_plan()?, folder, &files, false)
+}
+
+/// The use of a journal for a shard that starts, as far as the name of the file says it.
+enum Relevance {
+    /// It belongs to another board size, or to the other count.
+    OtherCount,
+    /// It belongs to another one of equally many shards.
+    OtherShard,
+    /// It may hold units of this shard.
+    ToBeRead,
+}
+
+/// Returns what use a journal with this name is for a shard of this count.
+fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
+    let Some((n, which, named_shard)) = name.to_str().and_then(parse_file_name) else {
+        return Relevance::ToBeRead;
+    };
+    if n != wanted.size.get() || which != wanted.which {
+        Relevance::OtherCount
+    } else if named_shard.shards() == shard.shards() && named_shard != shard {
+        Relevance::OtherShard
+    } else {
+        Relevance::ToBeRead
+    }
+}
+
+/// Returns whether a journal may belong to this count. A file whose first line cannot be read may hold units of it, and
+/// no unit of another count would be taken.
+fn may_be_of_count(path: &Path, wanted: &Wanted) -> bool {
+    match FirstLine::read_at(path) {
+        Ok(Some(first)) => first.is_of(wanted),
+        Ok(None) | Err(_) => true,
+    }
+}
+
+/// Returns whether a journal was read, but this build cannot make its plan.
+fn says_that_plan_cannot_be_made(error: &Error) -> bool {
+    let Error::Journal { error, .. } = error else { return false };
+    matches!(error, JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. })
 }
 
 /// Lists the journals that these paths stand for.
@@ -96,8 +125,9 @@ pub(super) fn read_folder(
 pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
-        let cannot_open = |error| JournalError::cannot("open")(error).at(path);
-        if fs::metadata(path).map_err(cannot_open)?.is_dir() {
+        let metadata =
+            fs::metadata(path).map_err(|error| JournalError::cannot("open", error).at(path))?;
+        if metadata.is_dir() {
             let mut names = journal_names(path)?;
             names.sort_unstable();
             files.extend(names.into_iter().map(|name| path.join(name)));
@@ -105,25 +135,46 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
         }
     }
-    // A file that has disappeared meanwhile is reported when it is read.
-    let whole: Vec<_> = files.par_iter().map(|path| fs::canonicalize(path).ok()).collect();
-    let mut known = HashSet::new();
-    let mut is_new = whole.iter().map(|path| path.is_none() || known.insert(path));
-    files.retain(|_| is_new.next().unwrap_or(true));
-    Ok(files)
+    Ok(without_repetitions(files))
 }
 
-/// Returns the names in a folder that end in `.journal`, without names that begin with a dot: some systems put a file
+/// Returns these files without those that stand further in front, too.
+fn without_repetitions(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    // A file that has disappeared meanwhile is reported when it is read.
+    let real_paths: Vec<Option<PathBuf>> =
+        files.par_iter().map(|path| fs::canonicalize(path).ok()).collect();
+    let mut listed = HashSet::new();
+    let mut kept = Vec::new();
+    for (file, real_path) in files.into_iter().zip(real_paths) {
+        let is_new = match real_path {
+            Some(real_path) => listed.insert(real_path),
+            None => true,
+        };
+        if is_new {
+            kept.push(file);
+        }
+    }
+    kept
+}
+
+/// Lists the names in a folder that end in `.journal`, without names that begin with a dot: some systems put a file
 /// of their own beside each file, such as `._q.journal`.
 fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
-    let names = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>());
-    let mut names: Vec<OsString> =
-        names.map_err(|error| JournalError::cannot("open")(error).at(folder))?;
+    let mut names =
+        all_names(folder).map_err(|error| JournalError::cannot("open", error).at(folder))?;
     names.retain(|name| {
         let name = name.as_encoded_bytes();
         name.ends_with(b".journal") && !name.starts_with(b".")
     });
+    Ok(names)
+}
+
+/// Lists all names in a folder.
+fn all_names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name());
+    }
     Ok(names)
 }
 
@@ -132,21 +183,30 @@ fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
 /// Each group has the journals of the first count and the journals of the second count. Files without a readable
 /// first line go to the first plan.
 pub fn split_by_plan(files: Vec<PathBuf>) -> Vec<[Vec<PathBuf>; 2]> {
-    let read = |path: &PathBuf| FirstLine::read_at(path).ok().flatten();
-    let lines: Vec<_> = files.par_iter().map(read).collect();
-    let first = lines.iter().flatten().next();
-    let (mut names, mut plans) = (Vec::new(), Vec::<[Vec<_>; 2]>::new());
-    for (path, line) in files.into_iter().zip(&lines) {
-        let line = line.as_ref().or(first);
-        // The hash and the number of units, which do not depend on the count.
-        let name = line.and_then(|line| Some(line.plan.split_once(" plan=")?.1));
+    let first_lines: Vec<Option<FirstLine>> =
+        files.par_iter().map(|path| FirstLine::read_at(path).ok().flatten()).collect();
+    let first_readable = first_lines.iter().flatten().next();
+    let mut names: Vec<Option<&str>> = Vec::new();
+    let mut groups: Vec<[Vec<PathBuf>; 2]> = Vec::new();
+    for (path, line) in files.into_iter().zip(&first_lines) {
+        let line = line.as_ref().or(first_readable);
+        let name = line.and_then(name_of_plan);
+        let group = match names.iter().position(|known| *known == name) {
+            Some(group) => group,
+            None => {
+                names.push(name);
+                groups.push([Vec::new(), Vec::new()]);
+                groups.len() - 1
+            }
+        };
         let is_second = line.is_some_and(|line| line.which_count() == WhichCount::Second);
-        let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            names.push(name);
-            plans.push([Vec::new(), Vec::new()]);
-            plans.len() - 1
-        });
-        plans[place][usize::from(is_second)].push(path);
+        groups[group][usize::from(is_second)].push(path);
     }
-    plans
+    groups
+}
+
+/// Returns the hash and the number of units of a plan, which do not depend on the count.
+fn name_of_plan(line: &FirstLine) -> Option<&str> {
+    let (_settings, name) = line.plan.split_once(" plan=")?;
+    Some(name)
 }

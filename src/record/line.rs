@@ -3,7 +3,6 @@
 //! Reading is strict: if writing a line again would give other bytes, the line is damaged, even if its CRC is right.
 
 use std::fmt::Write;
-use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -35,7 +34,8 @@ impl LineCrc {
         Self(crc32fast::hash(plan.to_string().as_bytes()))
     }
 
-    fn crc(self, text: &str) -> String {
+    /// Returns the CRC of a text in eight hexadecimal digits.
+    fn crc_of(self, text: &str) -> String {
         let mut hasher = crc32fast::Hasher::new_with_initial(self.0);
         hasher.update(text.as_bytes());
         format!("{:08x}", hasher.finalize())
@@ -43,7 +43,7 @@ impl LineCrc {
 
     /// Returns the text of a line with its CRC and a line feed.
     pub(super) fn add_to(self, text: &str) -> String {
-        format!("{text} {}\n", self.crc(text))
+        format!("{text} {}\n", self.crc_of(text))
     }
 
     /// Returns the text of a line if its CRC is right. The line is given without its line feed, but may end with a
@@ -52,7 +52,7 @@ impl LineCrc {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
         let (text, crc) = line.rsplit_once(' ').ok_or("it has no CRC")?;
-        if crc == self.crc(text) { Ok(text) } else { Err("its CRC differs") }
+        if crc == self.crc_of(text) { Ok(text) } else { Err("its CRC differs") }
     }
 }
 
@@ -62,10 +62,10 @@ const MISWRITTEN: &str = "its CRC is right, but its fields are not";
 impl Line {
     /// Parses a line, given without its CRC. Checks that the plan has its units, and that its sum is right.
     pub(super) fn parse(text: &str, plan: &Plan) -> Result<Self, &'static str> {
-        // Almost all lines are of this kind, so they are not checked by writing them again, which would take most of
-        // the time.
-        if let Some(rest) = text.strip_prefix("done ") {
-            let done = parse_done(rest).ok_or(MISWRITTEN)?;
+        if let Some(fields) = text.strip_prefix("done ") {
+            // Almost all lines are of this kind, so they are not checked by writing them again, which would take most
+            // of the time.
+            let done = parse_done(fields).ok_or(MISWRITTEN)?;
             if done.units.end > plan.units() {
                 return Err("the plan has no such units");
             }
@@ -74,10 +74,13 @@ impl Line {
             }
             return Ok(Self::Done(done));
         }
+        let fields = text.strip_prefix("run ").ok_or(MISWRITTEN)?;
+        let run = Run::parse(fields).ok_or(MISWRITTEN)?;
         // Control characters are refused, so that none can reach a terminal.
-        let run = text.strip_prefix("run ").and_then(Run::parse);
-        let run = run.filter(|run| !text.contains(char::is_control) && run.to_string() == text);
-        run.map(Self::Run).ok_or(MISWRITTEN)
+        if text.contains(char::is_control) || run.to_string() != text {
+            return Err(MISWRITTEN);
+        }
+        Ok(Self::Run(run))
     }
 }
 
@@ -91,35 +94,57 @@ fn parse_done(text: &str) -> Option<UnitsDone> {
         solutions: parse_number(field("solutions=")?)?,
         elapsed: Duration::from_millis(parse_number(field("elapsed-ms=")?)?),
         cpu_time: Duration::from_micros(parse_number(field("busy-us=")?)?),
-        // A count of `u64::MAX` would be an overflow.
-        counts: field("counts=")?
-            .split(',')
-            .map(|count| parse_number(count).filter(|count| *count != u64::MAX))
-            .collect::<Option<_>>()?,
+        counts: parse_counts(field("counts=")?)?,
     };
     let is_whole = fields.next().is_none() && done.units.len() == done.counts.len();
     is_whole.then_some(done)
 }
 
+/// Parses the counts of units, which are separated by commas.
+fn parse_counts(text: &str) -> Option<Vec<u64>> {
+    let mut counts = Vec::new();
+    for count in text.split(',') {
+        let count = parse_number(count)?;
+        // A count of `u64::MAX` would be an overflow.
+        if count == u64::MAX {
+            return None;
+        }
+        counts.push(count);
+    }
+    Some(counts)
+}
+
 /// Parses a number without a sign and without leading zeros.
 fn parse_number<T: FromStr>(text: &str) -> Option<T> {
-    let begins = text.bytes().next()?;
-    let is_written_so = begins.is_ascii_digit() && (begins != b'0' || text.len() == 1);
-    is_written_so.then(|| text.parse().ok()).flatten()
+    let begins_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
+    let has_leading_zero = text.len() > 1 && text.starts_with('0');
+    if !begins_with_digit || has_leading_zero {
+        return None;
+    }
+    text.parse().ok()
 }
 
 /// Returns whether a last line without a line feed may have been cut off during a write: whether it is the beginning
 /// of a line that this module writes. A power cut may leave zeros in place of the rest.
 pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     let text = trim_zeros(tail);
-    let is_of = |start: &[u8], allowed: fn(u8) -> bool| {
-        start.starts_with(text)
-            || text.strip_prefix(start).is_some_and(|rest| rest.iter().copied().all(allowed))
-    };
-    let is_plain =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte);
+    let may_be_done = is_beginning_of(b"done units=", is_in_done_line, text);
     // The machine's name may be any text.
-    is_of(b"done units=", is_plain) || is_of(b"run version=", |byte| !byte.is_ascii_control())
+    let may_be_run = is_beginning_of(b"run version=", |byte| !byte.is_ascii_control(), text);
+    may_be_done || may_be_run
+}
+
+/// Returns whether a text is the beginning of `start`, or `start` with allowed characters behind it.
+fn is_beginning_of(start: &[u8], is_allowed: fn(u8) -> bool, text: &[u8]) -> bool {
+    match text.strip_prefix(start) {
+        Some(rest) => rest.iter().all(|byte| is_allowed(*byte)),
+        None => start.starts_with(text),
+    }
+}
+
+/// Returns whether a line with finished units may contain a character.
+fn is_in_done_line(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte)
 }
 
 /// Returns bytes without the zeros at their end.
@@ -130,14 +155,20 @@ pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
 
 /// Returns the text of finished units, without its CRC. There is at least one unit.
 pub(super) fn format_done(done: &UnitsDone) -> String {
-    let UnitsDone { units, counts, solutions, elapsed, cpu_time } = done;
-    let (Range { start, end }, elapsed, cpu_time) =
-        (units, elapsed.as_millis(), cpu_time.as_micros());
     let mut text = format!(
-        "done units={start}..{end} solutions={solutions} elapsed-ms={elapsed} busy-us={cpu_time} counts="
+        "done units={}..{} solutions={} elapsed-ms={} busy-us={} counts=",
+        done.units.start,
+        done.units.end,
+        done.solutions,
+        done.elapsed.as_millis(),
+        done.cpu_time.as_micros()
     );
-    // Writing to a string cannot fail.
-    counts.iter().for_each(|count| _ = write!(text, "{count},"));
-    text.pop();
+    for (place, count) in done.counts.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{count}");
+    }
     text
 }

@@ -2,13 +2,13 @@
 //!
 //! A line that is not as it was written is left out, and reading goes on with the next one.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{BufRead, BufReader, Read};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk::{open, parse_file_name};
+use super::disk::{host_in, is_locked, open};
 use super::first_line::FirstLine;
 use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off};
 use super::runs::Run;
@@ -43,7 +43,7 @@ pub struct JournalFile {
     pub(super) left_out: Vec<Error>,
 }
 
-/// A line with finished units, as [`JournalFile::scan`] passes it on.
+/// A line with finished units, as [`JournalFile::read`] passes it on.
 pub(super) struct DoneLine<'a> {
     /// The number of the line, counted from 1.
     pub(super) number: usize,
@@ -58,8 +58,8 @@ impl JournalFile {
         host_in(self.path.file_name()?.to_str()?)
     }
 
-    /// Opens a journal of this plan and reads it, as [`JournalFile::scan`] does.
-    pub(super) fn read(
+    /// Opens a journal of this plan, and reads it as [`JournalFile::read`] does.
+    pub(super) fn read_at(
         path: &Path,
         plan: &Plan,
         looks_for_writer: bool,
@@ -67,7 +67,7 @@ impl JournalFile {
     ) -> Result<Option<Self>, Error> {
         let file = open(path)?;
         let is_written = looks_for_writer && is_locked(&file);
-        Self::scan(path, &file, is_written, plan, take)
+        Self::read(path, &file, is_written, plan, take)
     }
 
     /// Reads a journal of this plan, and passes each line with finished units to `take`. Damaged lines are left out.
@@ -80,18 +80,17 @@ impl JournalFile {
     ///
     /// [`Error::PlansDiffer`] if the journal is of another plan. [`Error::Journal`] if the first line cannot be read,
     /// or if it is damaged and no other line is good.
-    pub(super) fn scan(
+    pub(super) fn read(
         path: &Path,
         input: impl Read,
         is_written: bool,
         plan: &Plan,
-        mut take: impl FnMut(DoneLine<'_>),
+        take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
-        use JournalError::{NoPlan, NotAJournal};
         // The time is asked for before the file is read. So whatever is written after this time is read too, or is
         // recent.
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-        let mut input = BufReader::with_capacity(1 << 16, input.take(u64::MAX));
+        let mut input = BufReader::with_capacity(1 << 16, CountingReader::new(input));
         let plan_text = plan.to_string();
         let first_error = match FirstLine::read(&mut input) {
             Ok(None) => return Ok(None),
@@ -100,10 +99,12 @@ impl JournalFile {
                 let files = [path.to_owned(), path.to_owned()];
                 return Err(Error::PlansDiffer { files, plans: [plan_text, first.plan] });
             }
-            Err(error @ (NoPlan { .. } | NotAJournal)) => Some(error.at(path)),
+            Err(error @ (JournalError::NoPlan { .. } | JournalError::NotAJournal)) => {
+                Some(error.at(path))
+            }
             Err(error) => return Err(error.at(path)),
         };
-        let mut file = Self {
+        let file = Self {
             path: path.to_owned(),
             runs: Vec::new(),
             bytes: 0,
@@ -114,76 +115,166 @@ impl JournalFile {
             cores: Cores::default(),
             left_out: first_error.iter().cloned().collect(),
         };
-        let mut damage = Damage::default();
-        let line_crc = LineCrc::of(plan);
-        let begin = |run| Run { sample: Sample::new(plan.units()), ..run };
-        // Whether the line before was good, so that it is known which run counted the units of this one.
-        let mut is_begun = false;
-        // Line 1 was read. A line that is too long is read in pieces, and each piece is damaged.
-        let mut number = 2;
-        let mut text = Vec::new();
-        loop {
-            text.clear();
-            let read = (&mut input).take(MAX_LINE_LEN).read_until(b'\n', &mut text);
-            let length = match read {
-                Ok(length) => length as u64,
-                // The lines before are good. Those behind may be good as well.
-                Err(error) => {
-                    file.left_out.push(JournalError::cannot("read")(error).at(path));
-                    break;
-                }
-            };
-            let line = match text.split_last() {
-                None => break,
-                // Journals that were joined have several first lines.
-                Some((b'\n', text))
-                    if FirstLine::parse(text).is_ok_and(|first| first.plan == plan_text) =>
-                {
-                    number += 1;
-                    continue;
-                }
-                Some((b'\n', text)) => {
-                    line_crc.take_from(text).and_then(|text| Line::parse(text, plan))
-                }
-                Some(_) if length < MAX_LINE_LEN && may_be_cut_off(&text) => {
-                    file.cut_off = length;
-                    break;
-                }
-                Some(_) => Err("it has no end"),
-            };
-            file.lacks_line_feed = !text.ends_with(b"\n");
-            let was_begun = std::mem::replace(&mut is_begun, line.is_ok());
-            match line {
-                Ok(Line::Run(run)) => {
-                    file.runs.push(begin(run));
-                    file.cores = Cores::default();
-                }
-                Ok(Line::Done(done)) => {
-                    // Damage may have hidden the beginning of another run.
-                    if !was_begun {
-                        file.runs.push(begin(Run::unknown()));
-                    }
-                    let run = file.runs.last_mut().expect("a run has begun");
-                    run.add(&done);
-                    if is_written {
-                        file.cores.record(&done);
-                    }
-                    take(DoneLine { number, run, done });
-                }
-                Err(what) => damage.add(number, what),
-            }
-            number += usize::from(text.ends_with(b"\n"));
-        }
+        let mut reader = LineReader::new(plan, plan_text, file, take);
+        let read = reader.read_lines(&mut input);
+        let LineReader { mut file, damage, .. } = reader;
         // If no line is good, the damaged first line is the reason.
-        if let Some(error) = first_error.filter(|_| file.runs.is_empty()) {
+        if let Some(error) = first_error
+            && file.runs.is_empty()
+        {
             return Err(error);
         }
-        // What was read is all but the incomplete line.
-        file.bytes = u64::MAX - input.get_ref().limit() - file.cut_off;
-        if let Some((_, what)) = damage.first {
+        // The lines before a fault of the disk are good. Those behind it may be good as well.
+        if let Err(error) = read {
+            file.left_out.push(JournalError::cannot("read", error).at(path));
+        }
+        if let Some(what) = damage.first_fault {
             file.left_out.push(JournalError::Damaged { lines: damage.lines, what }.at(path));
         }
+        // Everything was read except the incomplete line.
+        file.bytes = input.get_ref().bytes - file.cut_off;
         Ok(Some(file))
+    }
+}
+
+/// A reader of the lines after the first one.
+struct LineReader<'a, T> {
+    plan: &'a Plan,
+    plan_text: String,
+    line_crc: LineCrc,
+    /// The journal, as far as it was read.
+    file: JournalFile,
+    damage: Damage,
+    /// The number of the line that is read next, counted from 1.
+    number: usize,
+    /// Whether it is known which run counted the units of the next line: the line before it was good.
+    is_run_known: bool,
+    /// Receives each line with finished units.
+    take: T,
+}
+
+/// A piece of a journal: a line, or as much of a line as fits into [`MAX_LINE_LEN`] bytes.
+enum Piece {
+    /// The first line of this plan. Journals that were joined have several of them.
+    FirstLine,
+    Good(Line),
+    /// A damaged line, and what is wrong with it.
+    Damaged(&'static str),
+    /// An incomplete last line, left by a process that was killed while it wrote.
+    CutOff,
+}
+
+impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
+    fn new(plan: &'a Plan, plan_text: String, file: JournalFile, take: T) -> Self {
+        Self {
+            plan,
+            plan_text,
+            line_crc: LineCrc::of(plan),
+            file,
+            damage: Damage::default(),
+            number: 2,
+            is_run_known: false,
+            take,
+        }
+    }
+
+    /// Reads all lines to the end of the file. A line that is too long is read in pieces, and each piece is damaged.
+    fn read_lines(&mut self, input: &mut impl BufRead) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut bytes)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let has_line_feed = bytes.ends_with(b"\n");
+            match self.parse(&bytes) {
+                Piece::FirstLine => {}
+                Piece::Good(line) => {
+                    self.add_line(line);
+                    self.is_run_known = true;
+                    self.file.lacks_line_feed = false;
+                }
+                Piece::Damaged(what) => {
+                    self.damage.add(self.number, what);
+                    self.is_run_known = false;
+                    self.file.lacks_line_feed = !has_line_feed;
+                }
+                Piece::CutOff => {
+                    self.file.cut_off = bytes.len() as u64;
+                    return Ok(());
+                }
+            }
+            if has_line_feed {
+                self.number += 1;
+            }
+        }
+    }
+
+    /// Parses a piece of the file, given with its line feed if it has one.
+    fn parse(&self, bytes: &[u8]) -> Piece {
+        let Some(line) = bytes.strip_suffix(b"\n") else {
+            let is_end_of_file = (bytes.len() as u64) < MAX_LINE_LEN;
+            if is_end_of_file && may_be_cut_off(bytes) {
+                return Piece::CutOff;
+            }
+            return Piece::Damaged("it has no end");
+        };
+        if FirstLine::parse(line).is_ok_and(|first| first.plan == self.plan_text) {
+            return Piece::FirstLine;
+        }
+        let parsed = self.line_crc.take_from(line).and_then(|text| Line::parse(text, self.plan));
+        match parsed {
+            Ok(line) => Piece::Good(line),
+            Err(what) => Piece::Damaged(what),
+        }
+    }
+
+    /// Adds a good line to the journal.
+    fn add_line(&mut self, line: Line) {
+        match line {
+            Line::Run(run) => {
+                self.begin_run(run);
+                self.file.cores = Cores::default();
+            }
+            Line::Done(done) => {
+                // Damage may have hidden the beginning of another run.
+                if !self.is_run_known {
+                    self.begin_run(Run::unknown());
+                }
+                let run = self.file.runs.last_mut().expect("a run has begun");
+                run.add(&done);
+                if self.file.is_written {
+                    self.file.cores.record(&done);
+                }
+                (self.take)(DoneLine { number: self.number, run, done });
+            }
+        }
+    }
+
+    fn begin_run(&mut self, run: Run) {
+        let sample = Sample::new(self.plan.units());
+        self.file.runs.push(Run { sample, ..run });
+    }
+}
+
+/// A reader that counts the bytes that pass through it.
+pub(super) struct CountingReader<R> {
+    input: R,
+    pub(super) bytes: u64,
+}
+
+impl<R> CountingReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, bytes: 0 }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.bytes += length as u64;
+        Ok(length)
     }
 }
 
@@ -191,33 +282,17 @@ impl JournalFile {
 #[derive(Default)]
 struct Damage {
     lines: Vec<RangeInclusive<usize>>,
-    /// The first of these lines, and what is wrong with it.
-    first: Option<(usize, &'static str)>,
+    /// What is wrong with the first of these lines.
+    first_fault: Option<&'static str>,
 }
 
 impl Damage {
     fn add(&mut self, number: usize, what: &'static str) {
-        self.first.get_or_insert((number, what));
+        self.first_fault.get_or_insert(what);
         match self.lines.last_mut() {
             // The pieces of a line that is too long have the number of the line.
             Some(last) if number <= *last.end() + 1 => *last = *last.start()..=number,
             _ => self.lines.push(number..=number),
         }
     }
-}
-
-/// Returns whether another process holds the lock of a journal that was just opened.
-pub(super) fn is_locked(file: &File) -> bool {
-    let locked = file.try_lock_shared();
-    // A process that begins to write the journal must not wait until it is read.
-    let _ = file.unlock();
-    matches!(locked, Err(TryLockError::WouldBlock))
-}
-
-/// Returns the host that the name of a journal contains, if a process created it in a folder.
-pub(super) fn host_in(name: &str) -> Option<&str> {
-    parse_file_name(name)?;
-    let mut fields = name.split('.').skip(1);
-    let (host, process) = (fields.next()?, fields.next()?);
-    process.parse::<u32>().is_ok().then_some(host)
 }

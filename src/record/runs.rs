@@ -44,23 +44,34 @@ pub struct Run {
 impl Run {
     /// Makes the run of this process, which begins now.
     pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
-        let date = today();
-        let (version, kernel) = (version(), kernel.name().to_owned());
-        let machine = Cpu::detect().brand.replace(char::is_control, " ");
-        Self { version, date, kernel, threads, shard, machine, ..Self::default() }
+        Self {
+            version: version(),
+            date: today(),
+            kernel: kernel.name().to_owned(),
+            threads,
+            shard,
+            machine: Cpu::detect().brand.replace(char::is_control, " "),
+            ..Self::default()
+        }
     }
 
     /// Makes a run that stands for one whose own line is lost.
     pub(super) fn unknown() -> Self {
-        let [version, kernel, machine] = [(); 3].map(|()| "unknown".to_owned());
-        Self { version, kernel, threads: 1, machine, ..Self::default() }
+        Self {
+            version: "unknown".to_owned(),
+            kernel: "unknown".to_owned(),
+            threads: 1,
+            machine: "unknown".to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Returns whether units take equally long in both runs: the kernel, the machine and the number of threads are
     /// equal.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (&self.kernel, &self.machine, self.threads)
-            == (&other.kernel, &other.machine, other.threads)
+        self.kernel == other.kernel
+            && self.machine == other.machine
+            && self.threads == other.threads
     }
 
     /// Adds finished units to the run.
@@ -74,22 +85,25 @@ impl Run {
     /// Parses the line that begins a run, without its first word and its CRC.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
-        let mut field = |name| {
-            let (value, after) = rest.strip_prefix(name)?.split_once(' ')?;
-            rest = after;
-            Some(value.to_owned())
-        };
-        let run = Self {
-            version: field("version=")?,
-            date: field("date=").unwrap_or_default(),
-            kernel: field("kernel=")?,
-            threads: field("threads=")?.parse().ok()?,
-            shard: field("shard=")?.parse().ok()?,
+        Some(Self {
+            version: take_field(&mut rest, "version=")?.to_owned(),
+            date: take_field(&mut rest, "date=").unwrap_or_default().to_owned(),
+            kernel: take_field(&mut rest, "kernel=")?.to_owned(),
+            threads: take_field(&mut rest, "threads=")?.parse().ok()?,
+            shard: take_field(&mut rest, "shard=")?.parse().ok()?,
+            // The machine's name comes last, because it may contain spaces.
+            machine: rest.strip_prefix("machine=")?.to_owned(),
             ..Self::default()
-        };
-        // The machine's name comes last, because it may contain spaces.
-        Some(Self { machine: rest.strip_prefix("machine=")?.to_owned(), ..run })
+        })
     }
+}
+
+/// Takes the field with this name from the beginning of a text, with the space behind it, and returns the value. If the
+/// text does not begin with the field, returns `None` and takes nothing.
+fn take_field<'a>(text: &mut &'a str, name: &str) -> Option<&'a str> {
+    let (value, rest) = text.strip_prefix(name)?.split_once(' ')?;
+    *text = rest;
+    Some(value)
 }
 
 /// Writes the line that begins a run, without its CRC.
@@ -116,6 +130,11 @@ pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
         }
     }
     Some(agreed)
+}
+
+/// Returns an estimate with its value, and without its error.
+fn with_unknown_error(estimate: Approximate) -> Approximate {
+    Approximate::roughly(estimate.value)
 }
 
 /// The progress of a shard.
@@ -147,7 +166,11 @@ impl Record {
 
     /// Returns the CPU time of all units that were counted. A unit that was counted twice adds both times.
     pub fn cpu_time(&self) -> Duration {
-        self.runs().fold(Duration::ZERO, |sum, run| sum.saturating_add(run.cpu_time))
+        let mut sum = Duration::ZERO;
+        for run in self.runs() {
+            sum = sum.saturating_add(run.cpu_time);
+        }
+        sum
     }
 
     /// Returns the journals that processes are writing.
@@ -165,8 +188,9 @@ impl Record {
         Shard::new(0, shards)?;
         let mut each = vec![ShardUnits::default(); shards];
         for (index, units) in Shard::blocks(self.plan().units(), shards) {
-            each[index].units += units.len();
-            each[index].finished += units.filter(|unit| self.count(*unit).is_some()).count();
+            let shard = &mut each[index];
+            shard.units += units.len();
+            shard.finished += units.filter(|unit| self.count(*unit).is_some()).count();
         }
         Ok(each)
     }
@@ -193,27 +217,34 @@ impl Record {
     /// other. It is also infinite if no run like the ones that are counting has finished a unit: then the sample is
     /// all runs.
     pub fn work_left(&self) -> WorkLeft {
-        let done = self.sum();
-        let total = known(self.plan().size()).total;
-        let solutions = total.map(|total| total as f64 - done.solutions as f64);
-        let rest = Rest { units: self.plan().units() - done.units, solutions };
+        let rest = self.rest();
         let mut now: Vec<&Run> = self.running().filter_map(|file| file.runs.last()).collect();
         if now.is_empty() {
             now = self.runs().collect();
         }
         let are_alike = now.iter().all(|run| run.is_like(now[0]));
-        let mut sample = self.sample(|run| now.iter().any(|now| now.is_like(run)));
-        let is_exact = are_alike && !sample.is_empty();
-        if sample.is_empty() {
-            sample = self.sample(|_| true);
-        }
-        let mut work = sample.cpu_seconds(rest);
-        if !is_exact {
-            work = work.map(|work| Approximate::roughly(work.value));
-        }
+        let sample = self.sample(|run| now.iter().any(|now| now.is_like(run)));
+        let work = if sample.is_empty() {
+            self.sample(|_| true).cpu_seconds(rest).map(with_unknown_error)
+        } else if are_alike {
+            sample.cpu_seconds(rest)
+        } else {
+            sample.cpu_seconds(rest).map(with_unknown_error)
+        };
+        let cores = self.cores();
         WorkLeft {
             cpu_seconds: work.map(Approximate::with_run_variation),
-            wall_time: work.zip(self.cores()).map(|(work, cores)| WallTime::of(work, cores)),
+            wall_time: work.zip(cores).map(|(work, cores)| WallTime::of(work, cores)),
+        }
+    }
+
+    /// Returns the part of the plan that is not finished.
+    fn rest(&self) -> Rest {
+        let done = self.sum();
+        let total = known(self.plan().size()).total;
+        Rest {
+            units: self.plan().units() - done.units,
+            solutions: total.map(|total| total as f64 - done.solutions as f64),
         }
     }
 
@@ -224,14 +255,17 @@ impl Record {
         let mut known_threads = 0;
         let mut cores = 0.0;
         for file in self.running() {
-            let of_file = file.runs.last().map_or(0, |run| run.threads);
-            threads += of_file;
+            let threads_of_file = file.runs.last().map_or(0, |run| run.threads);
+            threads += threads_of_file;
             if let Some(mean) = file.cores.mean() {
-                known_threads += of_file;
-                cores += mean.min(of_file as f64);
+                known_threads += threads_of_file;
+                cores += mean.min(threads_of_file as f64);
             }
         }
-        (known_threads > 0).then(|| cores * threads as f64 / known_threads as f64)
+        if known_threads == 0 {
+            return None;
+        }
+        Some(cores * threads as f64 / known_threads as f64)
     }
 
     /// Returns the finished units of some runs.

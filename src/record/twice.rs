@@ -32,7 +32,7 @@ pub fn compare_counts(first: &Record, second: &Record) -> Result<TwiceCounted, E
         && second.plan().which_count() == WhichCount::Second;
     if !is_one_plan || !are_first_and_second {
         return Err(Error::PlansDiffer {
-            files: [first, second].map(|record| record.files[0].path.clone()),
+            files: [first.files[0].path.clone(), second.files[0].path.clone()],
             plans: [first.plan().to_string(), second.plan().to_string()],
         });
     }

@@ -14,6 +14,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +22,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::Record;
-use super::disk::{drop_cache, folder_of, goes_on_at, open, sync_folder};
+use super::disk::{drop_cache, folder_of, open, path_leads_to, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
-use super::place::{Lock, open_locked, read_from_disk};
+use super::lock::{LockedJournal, read_from_disk};
 use super::runs::Run;
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
@@ -41,13 +42,18 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Journal {
     plan: Arc<Plan>,
     line_crc: LineCrc,
-    /// What the journal held before.
+    /// The sum of all that the journal held when it was opened.
     held: Sum,
     shared: Arc<Shared>,
-    /// Asks the thread that syncs to end, by sending it a channel. That channel closes when the thread has ended.
-    ends: Sender<Sender<()>>,
     /// The thread that syncs. `None` once it was asked to end.
-    syncer: Option<JoinHandle<()>>,
+    syncer: Option<Syncer>,
+}
+
+/// The thread that syncs a journal.
+struct Syncer {
+    thread: JoinHandle<()>,
+    /// Asks the thread to end, by sending it a channel. That channel closes when the thread has ended.
+    ends: Sender<Sender<()>>,
 }
 
 /// The part of a journal that the counting threads share with the thread that syncs.
@@ -72,43 +78,26 @@ struct Written {
 
 impl Journal {
     /// Begins to write after the lines that the journal holds. The first lines written say who counts.
-    pub(super) fn begin(lock: Lock, plan: &Arc<Plan>, held: Sum, run: &Run) -> Result<Self, Error> {
-        let Lock { path, file, length, kept, lacks_line_feed, is_in_new_folder } = lock;
-        let of_file = |error: JournalError| error.at(&path);
-        let file = match file {
-            Some(file) => file,
-            None => open_locked(&path, File::options().read(true).append(true).create(true))?,
-        };
-        let found = file.metadata().map_err(JournalError::cannot("open")).map_err(of_file)?.len();
-        if found != length {
-            // Where locks do nothing, another process may have written meanwhile.
-            return Err(of_file(JournalError::InUse));
-        }
-        if kept < length {
-            file.set_len(kept).map_err(JournalError::cannot("write")).map_err(of_file)?;
-        }
-        let written = Written { bytes: kept, synced: kept, ..Written::default() };
-        let shared = Arc::new(Shared { path: path.clone(), file, written: Mutex::new(written) });
+    pub(super) fn begin(
+        locked: LockedJournal,
+        plan: &Arc<Plan>,
+        held: Sum,
+        run: &Run,
+    ) -> Result<Self, Error> {
+        prepare_file(&locked).map_err(|error| error.at(&locked.path))?;
         let line_crc = LineCrc::of(plan);
-        let mut first_lines = String::new();
-        if kept == 0 {
-            first_lines += &FirstLine::write(plan);
-        } else if lacks_line_feed {
-            // The next line must not become a part of the damaged one.
-            first_lines.push('\n');
-        }
-        first_lines += &line_crc.add_to(&run.to_string());
+        let first_lines = first_lines(&locked, plan, line_crc, run);
+        let is_new = locked.kept == 0;
+        let is_in_new_folder = locked.is_in_new_folder;
+        let written = Written { bytes: locked.kept, synced: locked.kept, ..Written::default() };
+        let shared =
+            Arc::new(Shared { path: locked.path, file: locked.file, written: Mutex::new(written) });
         shared.append(&first_lines);
         if let Some(failure) = shared.written().failure.take() {
-            return Err(of_file(failure));
+            return Err(failure.at(&shared.path));
         }
-        let (ends, told) = channel();
-        let syncer = Builder::new().name("nqueens-journal".to_owned()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.sync_until_end(&told, kept == 0, is_in_new_folder)
-        });
-        let syncer = Some(syncer.map_err(Error::no_thread)?);
-        Ok(Self { plan: Arc::clone(plan), line_crc, held, shared, ends, syncer })
+        let syncer = Some(Syncer::start(&shared, is_new, is_in_new_folder)?);
+        Ok(Self { plan: Arc::clone(plan), line_crc, held, shared, syncer })
     }
 
     /// Returns the path of the journal.
@@ -132,52 +121,59 @@ impl Journal {
     }
 
     /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was held
-    /// before and what was counted since. Calls `waits` once if the disk takes its time. From then on, the wait ends
-    /// if `is_over` returns true. Returns what the journal holds, and what has happened to it and was not returned yet.
+    /// when it was opened and what was counted since. Calls `waits` once if the disk takes its time. From then on, the
+    /// wait ends if `is_over` returns true. Returns what the journal holds, and what has happened to it and was not
+    /// returned yet.
     pub(crate) fn close(
         mut self,
         counted: Sum,
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
     ) -> Result<(Record, Option<Error>), Error> {
-        use JournalError::{Gone, NotAsWritten, NotYetSynced, WrittenByOthers};
-        let ended = self.end(waits, is_over);
-        if ended == Err(NotYetSynced) {
-            // Whatever asks the file system now might have to wait as well.
-            return Err(NotYetSynced.at(self.path()));
+        let synced = self.wait_for_disk(waits, is_over);
+        if synced == Err(JournalError::NotYetSynced) {
+            // Whatever asks the file system at this moment might have to wait as well.
+            return Err(JournalError::NotYetSynced.at(self.path()));
         }
-        let (path, harm) = (self.path(), self.shared.find_harm());
-        let file = ended.map_err(|error| error.at(path)).and_then(|()| open(path));
-        let read = file.and_then(|file| read_from_disk(path, &file, Some(&self.plan)));
-        match read {
-            Ok((Some(record), _)) if record.sum() == self.held + counted => {
-                Ok((record, self.take_news()))
+        let harm = self.shared.find_harm();
+        let read_back = match synced {
+            Ok(()) => self.read_back(),
+            Err(error) => Err(error.at(self.path())),
+        };
+        let reason = match read_back {
+            Ok(Some(record)) if record.sum() == self.held + counted => {
+                return Ok((record, self.take_news()));
             }
-            // The first line names another plan now, so another process wrote the file.
-            Err(Error::PlansDiffer { .. }) => Err(harm.unwrap_or(WrittenByOthers).at(path)),
-            // The error of a file that names no plan says so. If the file is gone, that is the reason why the disk did
-            // not take its lines.
-            Err(error) if harm != Some(Gone) => Err(error),
-            _ => Err(harm.unwrap_or(NotAsWritten).at(path)),
-        }
+            Ok(_) => JournalError::NotAsWritten,
+            // The first line names another plan than it did, so another process wrote the file.
+            Err(Error::PlansDiffer { .. }) => JournalError::WrittenByOthers,
+            // If the file is gone, that is the reason why it cannot be read, or why the disk did not take its lines.
+            Err(_) if harm == Some(JournalError::Gone) => JournalError::Gone,
+            // The error of a file that names no plan says so.
+            Err(error) => return Err(error),
+        };
+        Err(harm.unwrap_or(reason).at(self.path()))
     }
 
-    /// Asks the thread that syncs to end, and waits until it has ended, or the wait is over.
-    fn end(&mut self, waits: &dyn Fn(), is_over: &dyn Fn() -> bool) -> Result<(), JournalError> {
+    /// Reads the journal back from the disk. Returns `None` if it does not even have its first line.
+    fn read_back(&self) -> Result<Option<Record>, Error> {
+        let file = open(self.path())?;
+        let (record, _) = read_from_disk(self.path(), &file, Some(&self.plan))?;
+        Ok(record)
+    }
+
+    /// Asks the thread that syncs to end, and waits until the disk has all lines, or the wait is over.
+    fn wait_for_disk(
+        &mut self,
+        waits: &dyn Fn(),
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), JournalError> {
         let Some(syncer) = self.syncer.take() else { return Ok(()) };
-        let (ended, end) = channel();
-        // If the thread has already ended, sending fails, and that closes the channel as well.
-        let _ = self.ends.send(ended);
-        if end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            waits();
-            while end.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if is_over() {
-                    return Err(JournalError::NotYetSynced);
-                }
-            }
+        syncer.end(waits, is_over)?;
+        match self.shared.written().failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
         }
-        syncer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        self.shared.written().failure.take().map_or(Ok(()), Err)
     }
 }
 
@@ -185,7 +181,64 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         // The panic is the error to report.
-        let _ = self.end(&|| (), &|| false);
+        let _ = self.wait_for_disk(&|| (), &|| false);
+    }
+}
+
+/// Checks that a journal is as long as it was when it was read, and cuts off its incomplete last line.
+fn prepare_file(locked: &LockedJournal) -> Result<(), JournalError> {
+    let metadata = locked.file.metadata().map_err(|error| JournalError::cannot("open", error))?;
+    if metadata.len() != locked.length {
+        // Where locks do nothing, another process may have written meanwhile.
+        return Err(JournalError::InUse);
+    }
+    if locked.kept < locked.length {
+        let cut = locked.file.set_len(locked.kept);
+        cut.map_err(|error| JournalError::cannot("write", error))?;
+    }
+    Ok(())
+}
+
+/// Returns the first lines that a run writes into a journal.
+fn first_lines(locked: &LockedJournal, plan: &Plan, line_crc: LineCrc, run: &Run) -> String {
+    let mut lines = String::new();
+    if locked.kept == 0 {
+        lines += &FirstLine::format(plan);
+    } else if locked.lacks_line_feed {
+        // The next line must not become a part of the damaged one.
+        lines.push('\n');
+    }
+    lines += &line_crc.add_to(&run.to_string());
+    lines
+}
+
+impl Syncer {
+    /// Starts the thread. If the file is new, the thread also syncs its folder, and if this is new, the folder above.
+    fn start(shared: &Arc<Shared>, is_new: bool, is_in_new_folder: bool) -> Result<Self, Error> {
+        let (ends, told) = channel();
+        let shared = Arc::clone(shared);
+        let sync = move || shared.sync_until_end(&told, is_new, is_in_new_folder);
+        let thread = Builder::new().name("nqueens-journal".to_owned());
+        let thread = thread.spawn(sync).map_err(Error::no_thread)?;
+        Ok(Self { thread, ends })
+    }
+
+    /// Asks the thread to end, and waits until it has ended, or the wait is over: then the disk does not have all lines
+    /// yet. Calls `waits` once if the disk takes its time.
+    fn end(self, waits: &dyn Fn(), is_over: &dyn Fn() -> bool) -> Result<(), JournalError> {
+        let (sender, receiver) = channel();
+        // If the thread has already ended, sending fails, and that closes the channel as well.
+        let _ = self.ends.send(sender);
+        if receiver.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            waits();
+            while receiver.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if is_over() {
+                    return Err(JournalError::NotYetSynced);
+                }
+            }
+        }
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(())
     }
 }
 
@@ -203,7 +256,7 @@ impl Shared {
         }
         match (&self.file).write_all(text.as_bytes()) {
             Ok(()) => written.bytes += text.len() as u64,
-            Err(error) => written.failure = Some(JournalError::cannot("write")(error)),
+            Err(error) => written.failure = Some(JournalError::cannot("write", error)),
         }
     }
 
@@ -211,11 +264,11 @@ impl Shared {
     /// does not answer.
     fn find_harm(&self) -> Option<JournalError> {
         let before = self.written().bytes;
-        let length = self.length();
-        if length.as_ref().is_ok_and(|length| *length < before) {
+        let length = self.length().ok();
+        if length.is_some_and(|length| length < before) {
             return Some(JournalError::WrittenByOthers);
         }
-        match goes_on_at(&self.path, &self.file, before) {
+        match path_leads_to(&self.path, &self.file, before) {
             Ok(false) => return Some(JournalError::Gone),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Some(JournalError::Gone);
@@ -224,7 +277,7 @@ impl Shared {
         }
         // A write that was under way has ended by this time.
         let written = self.written();
-        let is_longer = length.is_ok_and(|length| length > written.bytes);
+        let is_longer = length.is_some_and(|length| length > written.bytes);
         (is_longer && written.failure.is_none()).then_some(JournalError::WrittenByOthers)
     }
 
@@ -232,44 +285,51 @@ impl Shared {
         self.file.metadata().map(|metadata| metadata.len())
     }
 
-    /// Checks the file again and again, and forces it to disk if something is new. If the file itself is new, forces
-    /// its folder to disk as well. If the folder cannot be synced, that is only news: the file is on disk, and nearly
-    /// every file system then keeps its name, too.
-    fn sync_until_end(
-        &self,
-        told: &Receiver<Sender<()>>,
-        mut is_new: bool,
-        is_in_new_folder: bool,
-    ) {
-        let (mut ends, mut harm) = (None, None);
+    /// Checks the file again and again, and forces it to disk if something is new, until `told` brings the request to
+    /// end. If the file itself is new, forces its folder to disk as well.
+    fn sync_until_end(&self, told: &Receiver<Sender<()>>, is_new: bool, is_in_new_folder: bool) {
+        // The sender is dropped at the return, which closes its channel.
+        let mut request = None;
+        let mut harm = None;
+        let mut must_sync_folder = is_new;
         loop {
-            ends = ends.or_else(|| told.recv_timeout(SYNC_EVERY).ok());
+            if request.is_none() {
+                request = told.recv_timeout(SYNC_EVERY).ok();
+            }
             let Written { bytes, synced, .. } = *self.written();
             let is_idle = synced == bytes;
-            if is_idle && ends.is_some() {
+            if is_idle && request.is_some() {
                 return;
             }
-            let before = std::mem::replace(&mut harm, self.find_harm());
-            let synced = if is_idle { Ok(()) } else { self.file.sync_data() };
-            let mut folder = Ok(());
-            if synced.is_ok() && std::mem::take(&mut is_new) {
-                folder = sync_folder(&self.path);
-                if is_in_new_folder && folder.is_ok() {
-                    folder = sync_folder(folder_of(&self.path));
-                }
+            let harm_before = mem::replace(&mut harm, self.find_harm());
+            let sync_result = if is_idle { Ok(()) } else { self.file.sync_data() };
+            let mut folder_result = Ok(());
+            if must_sync_folder && sync_result.is_ok() {
+                must_sync_folder = false;
+                folder_result = self.sync_folders(is_in_new_folder);
             }
             let mut written = self.written();
-            if let Err(error) = folder {
+            if let Err(error) = folder_result {
+                // That is only news: the file is on disk, and nearly every file system then keeps its name, too.
                 written.news = Some(JournalError::FolderNotSynced { source: error.into() });
             }
-            if before != harm {
+            if harm != harm_before {
                 written.news.clone_from(&harm);
             }
-            match synced {
+            match sync_result {
                 Ok(()) => written.synced = bytes,
                 Err(error) => return self.cut_back(&mut written, error),
             }
         }
+    }
+
+    /// Forces the folder of the file to disk, and if the folder is new, the folder above it, too.
+    fn sync_folders(&self, is_in_new_folder: bool) -> io::Result<()> {
+        sync_folder(&self.path)?;
+        if is_in_new_folder {
+            sync_folder(folder_of(&self.path))?;
+        }
+        Ok(())
     }
 
     /// Cuts the file back to its length at the last good sync, so that nothing is left that only the cache has.

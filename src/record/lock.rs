@@ -1,0 +1,184 @@
+//! Journals that this process has locked, before it begins to write: opened, synced and read.
+//!
+//! The lock is held until the process ends. So a second process that is given the same file is refused. On some file
+//! systems locks do nothing, and two processes may write one file. So a process never cuts off what it has not read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
+use super::first_line::FirstLine;
+use super::reader::{CountingReader, DoneLine, JournalFile};
+use super::{Counts, Record};
+use crate::cancel::Cancel;
+use crate::error::{Error, JournalError};
+use crate::plan::Plan;
+use crate::shard::Shard;
+
+/// The interval at which a wait for the disk looks for a cancellation.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// A journal that this process has locked, and to which it will append.
+pub(crate) struct LockedJournal {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    /// The number of bytes that were read from the file.
+    pub(super) length: u64,
+    /// The number of these bytes that stay: all but an incomplete last line.
+    pub(super) kept: u64,
+    /// Whether a damaged line without a line feed stays at the end.
+    pub(super) lacks_line_feed: bool,
+    /// Whether the folder of the file was made for it.
+    pub(super) is_in_new_folder: bool,
+}
+
+impl LockedJournal {
+    /// Makes the journal of a file in which nothing was found.
+    fn empty(path: &Path, file: File, is_in_new_folder: bool) -> Self {
+        Self {
+            path: path.to_owned(),
+            file,
+            length: 0,
+            kept: 0,
+            lacks_line_feed: false,
+            is_in_new_folder,
+        }
+    }
+
+    /// Locks the journal at a path and reads it from the disk. Returns no record if the journal has not begun.
+    pub(super) fn open(path: &Path, cancel: &Cancel) -> Result<(Self, Option<Record>), Error> {
+        // The file is opened without `create`: Linux may refuse that for a file of another user
+        // (`fs.protected_regular`).
+        let file = open_locked(path, OpenOptions::new().read(true).append(true))?;
+        // The cache keeps what is not yet on disk, so that is written first.
+        sync(path, &file, cancel)?;
+        let (record, length) = read_from_disk(path, &file, None)?;
+        let mut journal = Self { length, ..Self::empty(path, file, false) };
+        if let Some(record) = &record {
+            let read = &record.files()[0];
+            journal.kept = read.bytes;
+            journal.lacks_line_feed = read.lacks_line_feed;
+        }
+        Ok((journal, record))
+    }
+
+    /// Creates a journal and locks it. If another process has made the file meanwhile, the file is opened.
+    pub(super) fn create(path: &Path) -> Result<Self, Error> {
+        let file = open_locked(path, OpenOptions::new().read(true).append(true).create(true))?;
+        Ok(Self::empty(path, file, false))
+    }
+
+    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share a
+    /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
+    /// not its parents: they might belong to a file system that is not mounted.
+    pub(super) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
+        let is_new_folder = match fs::create_dir(folder) {
+            Ok(()) => true,
+            Err(_) if folder.is_dir() => false,
+            Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
+        };
+        let mut number = 1;
+        loop {
+            let path = folder.join(file_name(plan, shard, number));
+            match create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(JournalError::cannot("open", error).at(&path)),
+                Ok(file) => {
+                    // If the file system has no locks, nobody sees that this journal is being written.
+                    let _ = lock_for_writing(&file);
+                    return Ok(Self::empty(&path, file, is_new_folder));
+                }
+            }
+        }
+    }
+}
+
+/// Opens a journal, locks it, and checks that it is still at its path.
+fn open_locked(path: &Path, options: &OpenOptions) -> Result<File, Error> {
+    let file = open_with(path, options)?;
+    lock_for_writing(&file).map_err(|error| error.at(path))?;
+    // Another file may have taken its name before it was locked.
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    match path_leads_to(path, &file, length) {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(JournalError::Changed.at(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(JournalError::Changed.at(path))
+        }
+        Err(error) => Err(JournalError::cannot("open", error).at(path)),
+    }
+}
+
+/// Forces a journal to disk, which may take its time. A cancellation ends the wait.
+fn sync(path: &Path, file: &File, cancel: &Cancel) -> Result<(), Error> {
+    let cannot_write = |error| JournalError::cannot("write", error).at(path);
+    let file = file.try_clone().map_err(cannot_write)?;
+    let (sender, receiver) = channel();
+    // If the wait is over, there is no receiver.
+    let sync_file = move || _ = sender.send(file.sync_data());
+    let thread = Builder::new().name("nqueens-sync".to_owned());
+    thread.spawn(sync_file).map_err(Error::no_thread)?;
+    loop {
+        match receiver.recv_timeout(LOOK_EVERY) {
+            Ok(synced) => return synced.map_err(cannot_write),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(cannot_write(io::Error::other("the thread that syncs has failed")));
+            }
+            Err(RecvTimeoutError::Timeout) => cancel.check("the disk had taken the journal")?,
+        }
+    }
+}
+
+/// Reads a whole journal from the disk, not from the cache, as far as the system allows that. The file was just opened.
+/// Returns what the journal holds, `None` if it has not begun, and its length in bytes.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if the file cannot be read to its end, or if its first line names no plan, whether the plan is
+/// known or not: nobody could read the file again.
+pub(super) fn read_from_disk(
+    path: &Path,
+    mut file: &File,
+    known_plan: Option<&Arc<Plan>>,
+) -> Result<(Option<Record>, u64), Error> {
+    let cannot_read = |error| JournalError::cannot("read", error).at(path);
+    drop_cache(file);
+    let first = FirstLine::read(&mut BufReader::new(file)).map_err(|error| error.at(path))?;
+    let plan = match (known_plan, first) {
+        (Some(plan), _) => Arc::clone(plan),
+        (None, Some(first)) => Arc::new(first.make_plan(path)?),
+        (None, None) => return Ok((None, file.metadata().map_err(cannot_read)?.len())),
+    };
+    file.rewind().map_err(cannot_read)?;
+    let mut counts = Counts::new(Arc::clone(&plan))?;
+    let put = |line: DoneLine<'_>| counts.put(&line.done);
+    let mut input = CountingReader::new(file);
+    let journal = JournalFile::read(path, &mut input, false, &plan, put)?;
+    let has_begun = journal.is_some();
+    let record = Record::new(counts, path, vec![Ok(journal)])?;
+    check_is_whole(&record)?;
+    // If the reading ended early, the rest must not be cut off.
+    let read = input.bytes;
+    let length = file.metadata().map_err(cannot_read)?.len();
+    if read != length {
+        return Err(cannot_read(io::Error::other(format!(
+            "{read} of {length} bytes could be read"
+        ))));
+    }
+    Ok((has_begun.then_some(record), length))
+}
+
+/// Checks that the system did not refuse to read a part of the journal.
+fn check_is_whole(record: &Record) -> Result<(), Error> {
+    for error in &record.left_out {
+        if let Error::Journal { error: JournalError::Io { .. }, .. } = error {
+            return Err(error.clone());
+        }
+    }
+    Ok(())
+}
