@@ -42,38 +42,50 @@ pub(super) struct Driver<'a> {
     pub(super) stop: Cancel,
 }
 
-impl Driver<'_> {
+impl<'a> Driver<'a> {
     /// Counts these units on the current rayon pool, until the end or until the count has to stop.
     pub(super) fn run(&self, todo: &[Range<usize>]) -> Result<Sum, Error> {
-        let Start { plan, kernel, threads, .. } = *self.start;
-        let ranges = cut_into_ranges(todo, threads, |unit| plan.counted_together(unit));
+        let plan = self.start.plan;
+        let ranges = cut_into_ranges(todo, self.start.threads, |unit| plan.counted_together(unit));
         // Each thread takes one range after the other, in their order, and counts all of them with one worker.
-        let count = |worker: &mut Option<_>, range| {
-            self.count_range(worker.get_or_insert_with(|| plan.worker(kernel)), range)
-        };
-        let counted = ranges.into_iter().par_bridge().map_init(|| None, count);
+        let counted = ranges
+            .into_iter()
+            .par_bridge()
+            .map_init(|| None, |worker, range| self.count_on_thread(worker, range));
         counted.try_reduce(Sum::default, |one, other| Ok(one + other))
+    }
+
+    /// Counts the units of a range with the worker of this thread, which is made for the first range.
+    fn count_on_thread(
+        &self,
+        worker: &mut Option<Worker<'a>>,
+        range: Range<usize>,
+    ) -> Result<Sum, Error> {
+        let worker = worker.get_or_insert_with(|| self.start.plan.worker(self.start.kernel));
+        self.count_range(worker, range)
     }
 
     /// Counts the units of a range, until its end or until the count has to stop.
     fn count_range(&self, worker: &mut Worker<'_>, mut rest: Range<usize>) -> Result<Sum, Error> {
         let mut whole = Sum::default();
-        let (units, since) = (UnitsDone::none_from(rest.start), Instant::now());
-        let mut unrecorded = Unrecorded { driver: self, units, since };
+        let mut unrecorded = Unrecorded {
+            driver: self,
+            done: UnitsDone::none_from(rest.start),
+            since: Instant::now(),
+        };
         while !rest.is_empty() && !self.must_stop() {
-            let (done, ended) = self.count_some(worker, rest.clone());
+            let (done, ended) = self.count_until_report(worker, rest.clone());
             rest.start = done.units.end;
             whole = whole + done.sum();
             // The CPU time of a cancelled unit is not recorded, because the unit has no count.
             if !done.units.is_empty() {
                 self.report(&done);
-                unrecorded.units.extend(done);
+                unrecorded.done.extend(done);
             }
             if let Some(harm) = self.journal.and_then(Journal::take_news) {
                 self.count.observer.journal_harmed(&harm);
             }
-            let share = self.begun.elapsed() / RECORD_INTERVAL_DIVISOR;
-            if unrecorded.since.elapsed() >= share.clamp(REPORT_EVERY, MAX_RECORD_INTERVAL) {
+            if unrecorded.since.elapsed() >= record_interval(self.begun.elapsed()) {
                 unrecorded.record();
             }
             if let Err(error) = ended {
@@ -103,41 +115,55 @@ impl Driver<'_> {
     }
 
     /// Counts units until it is time for a report. The result is an error if counting ended early.
-    fn count_some(
+    fn count_until_report(
         &self,
         worker: &mut Worker<'_>,
         range: Range<usize>,
     ) -> (UnitsDone, Result<(), Error>) {
-        let (begun, cpu_begun) = (Instant::now(), thread_time());
-        let (mut done, mut ended) = (UnitsDone::none_from(range.start), Ok(()));
-        while ended.is_ok() && done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
-            let counts = worker.count_batch(done.units.end..range.end, &self.count.cancel);
-            ended = counts.map(|counts| {
-                done.solutions += self.start.plan.solutions(done.units.end, &counts);
-                done.units.end += counts.len();
-                done.counts.extend(counts);
-            });
+        let begun = Instant::now();
+        let cpu_time_before = thread_time();
+        let mut done = UnitsDone::none_from(range.start);
+        let mut ended = Ok(());
+        while done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
+            match worker.count_batch(done.units.end..range.end, &self.count.cancel) {
+                Ok(counts) => {
+                    done.solutions += self.start.plan.solutions(done.units.end, &counts);
+                    done.units.end += counts.len();
+                    done.counts.extend(counts);
+                }
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
         }
         done.elapsed = self.begun.elapsed();
-        done.cpu_time = thread_time().saturating_sub(cpu_begun);
+        done.cpu_time = thread_time().saturating_sub(cpu_time_before);
         (done, ended)
     }
+}
+
+/// Returns the longest time between two records of a thread when the run has this age.
+fn record_interval(age: Duration) -> Duration {
+    (age / RECORD_INTERVAL_DIVISOR).clamp(REPORT_EVERY, MAX_RECORD_INTERVAL)
 }
 
 /// Consecutive units that a thread has finished, but not recorded yet.
 struct Unrecorded<'a> {
     driver: &'a Driver<'a>,
-    units: UnitsDone,
-    /// When the thread recorded units for the last time.
+    done: UnitsDone,
+    /// The time at which the thread recorded units last.
     since: Instant,
 }
 
 impl Unrecorded<'_> {
     fn record(&mut self) {
         self.since = Instant::now();
-        let next = UnitsDone::none_from(self.units.units.end);
-        let done = std::mem::replace(&mut self.units, next);
-        if let Some(journal) = self.driver.journal.filter(|_| !done.units.is_empty()) {
+        let next = UnitsDone::none_from(self.done.units.end);
+        let done = std::mem::replace(&mut self.done, next);
+        if let Some(journal) = self.driver.journal
+            && !done.units.is_empty()
+        {
             journal.append(&done);
         }
     }

@@ -72,65 +72,83 @@ impl Count<'_> {
     /// [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check()?;
-        let (left, enough) = (Mutex::default(), Cancel::new());
-        let sample = Sample { time, observer: self.observer, left, enough };
-        let begun = Instant::now();
-        let given_up = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
-        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > given_up;
-        let outcome = Cancel::run_until(is_over, |stop| {
-            let whole = self.clone().shard(Shard::WHOLE).without_journal();
-            let count = whole.observer(&sample).cancel(stop);
-            count.on_its_threads(|| {
-                let mut job = Job::new(&count);
-                job.stop = sample.enough.clone();
-                job.run()
-            })?
-        })??;
-        let left = sample.left();
-        let Outcome { engine, kernel, threads, .. } = outcome;
-        let is_whole = outcome.units_done == outcome.units;
-        let all = match left.all_cpu_seconds() {
-            Some(all) if is_whole => all,
-            Some(all) => all.with_run_variation(),
+        let (sample, left) = self.take_sample(time)?;
+        let is_whole = sample.units_done == sample.units;
+        let cpu_seconds = match left.all_cpu_seconds() {
+            Some(seconds) if is_whole => seconds,
+            Some(seconds) => seconds.with_run_variation(),
             None => {
                 self.cancel.check("a unit was finished")?;
-                Approximate::roughly(3600.0 * core_hours(self.size, engine, kernel))
+                let hours = core_hours(self.size, sample.engine, sample.kernel);
+                Approximate::roughly(3600.0 * hours)
             }
         };
-        let taken = outcome.elapsed.as_secs_f64();
-        let wall_time = left.estimate();
-        let seconds = match wall_time {
-            _ if is_whole => Approximate { value: taken, standard_error: 0.0 },
-            Some(left) => Approximate { value: left.seconds.value + taken, ..left.seconds },
+        let wall_time_left = left.estimate();
+        let seconds_taken = sample.elapsed.as_secs_f64();
+        let seconds = if is_whole {
+            Approximate { value: seconds_taken, standard_error: 0.0 }
+        } else if let Some(left) = wall_time_left {
+            Approximate { value: left.seconds.value + seconds_taken, ..left.seconds }
+        } else {
             // If nothing is known, each thread is assumed to have a core of its own, if there are that many.
-            None => Approximate::roughly(all.value / threads.min(cores()) as f64),
+            let cores = sample.threads.min(cores());
+            Approximate::roughly(cpu_seconds.value / cores as f64)
         };
         Ok(Estimate {
-            sample: outcome,
-            cpu_seconds: all,
+            sample,
+            cpu_seconds,
             seconds,
-            cores: wall_time.map(|wall_time| wall_time.cores),
+            cores: wall_time_left.map(|left| left.cores),
             total: left.total(),
         })
     }
+
+    /// Counts the first units for about this time. Returns the outcome, and what is known of the rest.
+    fn take_sample(&self, time: Duration) -> Result<(Outcome, TimeLeft), Error> {
+        let observer = SampleObserver {
+            time,
+            observer: self.observer,
+            left: Mutex::default(),
+            enough: Cancel::new(),
+        };
+        let begun = Instant::now();
+        let longest = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > longest;
+        let outcome = Cancel::run_until(is_over, |stop| {
+            let whole = self.clone().shard(Shard::WHOLE).without_journal();
+            let count = whole.observer(&observer).cancel(stop);
+            count.on_its_threads(|| {
+                let mut job = Job::new(&count);
+                job.stop = observer.enough.clone();
+                job.run()
+            })?
+        })??;
+        let left = observer.left().clone();
+        Ok((outcome, left))
+    }
+}
+
+/// Returns whether enough units are finished to estimate the error of their CPU time.
+fn has_known_error(left: &TimeLeft) -> bool {
+    left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite())
 }
 
 /// An observer that stops a count when the sample is large enough.
 #[derive(Debug)]
-struct Sample<'a> {
+struct SampleObserver<'a> {
     time: Duration,
     observer: &'a dyn Observer,
     left: Mutex<TimeLeft>,
     enough: Cancel,
 }
 
-impl Sample<'_> {
+impl SampleObserver<'_> {
     fn left(&self) -> MutexGuard<'_, TimeLeft> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Observer for Sample<'_> {
+impl Observer for SampleObserver<'_> {
     fn started(&self, start: &Start<'_>) {
         *self.left() = start.time_left.clone();
     }
@@ -139,8 +157,8 @@ impl Observer for Sample<'_> {
         let elapsed = so_far.newest.elapsed;
         let mut left = self.left();
         left.record(so_far.newest);
-        let is_exact = || left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite());
-        if elapsed >= longest_sample(self.time) || elapsed >= self.time && is_exact() {
+        let is_time_over = elapsed >= longest_sample(self.time);
+        if is_time_over || elapsed >= self.time && has_known_error(&left) {
             self.enough.cancel();
         }
         drop(left);

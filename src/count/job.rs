@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::driver::Driver;
 use super::observe::Start;
+use super::ranges::number_of_units;
 use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
@@ -131,78 +132,75 @@ impl<'a> Job<'a> {
 
     /// Opens the place for journals, makes the plan, counts the units that are missing, and closes the journal.
     pub(super) fn run(self) -> Result<Outcome, Error> {
-        let (count, shard, threads) = (self.count, self.count.shard, rayon::current_num_threads());
-        let (place, record) = match &count.journal {
-            Some(path) => {
-                let (place, record) =
-                    Place::open(path, &count.wanted(), shard, || count.plan(), &count.cancel)?;
-                (Some(place), record)
-            }
-            None => (None, None),
-        };
+        let count = self.count;
+        let threads = rayon::current_num_threads();
+        let (place, record) = self.open_place()?;
         let plan = match &record {
-            Some(record) => count.recorded_plan(record)?,
-            None => Arc::new(count.plan()?),
+            Some(record) => count.check_recorded_plan(record)?,
+            None => Arc::new(count.make_plan()?),
         };
-        let units: Vec<Range<usize>> = shard.ranges(plan.units()).collect();
-        let done = record.as_ref().map_or(Sum::default(), |record| record.sum_in(&units));
-        let todo = record.as_ref().map_or(units.clone(), |record| record.missing_in(&units));
         let kernel = count.kernel_of(plan.engine());
-        let run = Run::begin(kernel, threads, shard);
-        let left_out = record.as_ref().map_or(Vec::new(), |record| record.left_out.clone());
+        let run = Run::begin(kernel, threads, count.shard);
+        let units: Vec<Range<usize>> = count.shard.ranges(plan.units()).collect();
+        let cut_off = match (&place, &record) {
+            (Some(Place::File(_)), Some(record)) => record.files()[0].cut_off,
+            _ => 0,
+        };
+        // This drops the record, so that the counting threads can use its memory.
+        let recorded = match record {
+            Some(record) => Recorded::from_record(record, &units, &run),
+            None => Recorded::nothing(&plan, units.clone()),
+        };
         let start = Start {
             plan: &plan,
-            shard,
+            shard: count.shard,
             kernel,
             threads,
-            units: units.iter().map(ExactSizeIterator::len).sum(),
-            done,
-            cut_off: match (&place, &record) {
-                (Some(Place::File(_)), Some(record)) => record.files()[0].cut_off,
-                _ => 0,
-            },
-            left_out: &left_out,
-            time_left: &self.time_left(&plan, &run, done, &todo, record.as_ref()),
+            units: number_of_units(&units),
+            done: recorded.done,
+            cut_off,
+            left_out: &recorded.left_out,
+            time_left: &self.time_left(&recorded, threads),
         };
-        let runs: Vec<Run> = record.iter().flat_map(Record::runs).cloned().collect();
-        // A named file may hold units of other shards, too.
-        let held = record.as_ref().map_or(Sum::default(), Record::sum);
-        // Its memory is free for the counting threads.
-        drop(record);
         let mut journal = None;
-        if !todo.is_empty() {
+        if !recorded.todo.is_empty() {
             plan.check_memory(threads)?;
-            journal = place.map(|place| place.begin(&plan, held, &run)).transpose()?;
+            journal = place.map(|place| place.begin(&plan, recorded.held, &run)).transpose()?;
         }
         count.observer.started(&start);
-        let (begun, stop) = (Instant::now(), self.stop.clone());
-        let done = Mutex::new(start.done);
-        let driver = Driver { count, start: &start, journal: journal.as_ref(), begun, done, stop };
-        let counted = driver.run(&todo)?;
-        self.close(&start, counted, journal, runs)
-    }
-
-    /// Makes the forecast of a count that begins. Runs in the journals with the same kernel, CPU and number of threads
-    /// are part of the sample.
-    fn time_left(
-        &self,
-        plan: &Plan,
-        run: &Run,
-        done: Sum,
-        todo: &[Range<usize>],
-        record: Option<&Record>,
-    ) -> TimeLeft {
-        let recorded = match record {
-            Some(record) => record.sample(|other| run.is_like(other)),
-            None => Sample::new(plan.units()),
+        let driver = Driver {
+            count,
+            start: &start,
+            journal: journal.as_ref(),
+            begun: Instant::now(),
+            done: Mutex::new(start.done),
+            stop: self.stop.clone(),
         };
-        let total = self.published_total();
-        let solutions = total.map(|total| total as f64 - done.solutions as f64);
-        let units = todo.iter().map(ExactSizeIterator::len).sum();
-        TimeLeft::new(recorded, Rest { units, solutions }, run.threads.min(cores()))
+        let counted = driver.run(&recorded.todo)?;
+        self.close(&start, counted, journal, recorded.runs)
     }
 
-    /// Waits until the disk has the whole journal, reads it back and compares it with what was counted.
+    /// Opens the place for journals, if there is one, and reads what it holds of the shard.
+    fn open_place(&self) -> Result<(Option<Place>, Option<Record>), Error> {
+        let count = self.count;
+        let Some(path) = &count.journal else { return Ok((None, None)) };
+        let new_plan = || count.make_plan();
+        let (place, record) =
+            Place::open(path, &count.wanted(), count.shard, new_plan, &count.cancel)?;
+        Ok((Some(place), record))
+    }
+
+    /// Makes the forecast of a count that begins.
+    fn time_left(&self, recorded: &Recorded, threads: usize) -> TimeLeft {
+        let total = self.published_total();
+        let rest = Rest {
+            units: number_of_units(&recorded.todo),
+            solutions: total.map(|total| total as f64 - recorded.done.solutions as f64),
+        };
+        TimeLeft::new(recorded.sample.clone(), rest, threads.min(cores()))
+    }
+
+    /// Closes the journal and makes the outcome.
     fn close(
         &self,
         start: &Start<'_>,
@@ -212,35 +210,23 @@ impl<'a> Job<'a> {
     ) -> Result<Outcome, Error> {
         let done = start.done + counted;
         let is_complete = done.units == start.units;
-        let path = journal.as_ref().map(|journal| journal.path().to_owned());
-        let observer = self.count.observer;
-        let waits = || observer.waits_for_disk(is_complete.then_some(done.solutions));
-        // The first cancellation stops the counting, or, if all units are counted, this wait.
-        let is_over = || is_complete && self.count.cancel.is_cancelled();
-        let closed = journal.map(|journal| journal.close(counted, &waits, &is_over)).transpose();
-        let (read_back, journal_fault) = match closed {
-            Ok(Some((record, news))) => {
-                if let Some(news) = news {
-                    observer.journal_harmed(&news);
-                }
-                (Some(record), None)
+        let mut runs = runs_before;
+        let mut journal_path = None;
+        let mut journal_fault = None;
+        if let Some(journal) = journal {
+            journal_path = Some(journal.path().to_owned());
+            match self.close_journal(journal, start, counted) {
+                Ok(read_back) => runs = read_back.runs().cloned().collect(),
+                // A fault of the journal may be the reason why the count stopped. Then the same command would not
+                // resume it.
+                Err(error) if !is_complete => return Err(error),
+                Err(error) => journal_fault = Some(error),
             }
-            Ok(None) => (None, None),
-            // A fault of the journal may be the reason why the count stopped. Then the same command would not
-            // resume it.
-            Err(error) if !is_complete => return Err(error),
-            Err(error) => (None, Some(error)),
-        };
-        let runs = match &read_back {
-            Some(record) => {
-                // No unit is missing, but somebody else has written lines that mean nothing.
-                for error in record.left_out.iter().filter(|error| !start.left_out.contains(error))
-                {
-                    observer.journal_harmed(error);
-                }
-                record.runs().cloned().collect()
-            }
-            None => runs_before,
+        }
+        let published = if is_complete {
+            Published::compare(done.solutions, self.published_total())
+        } else {
+            Published::Unknown
         };
         Ok(Outcome {
             size: self.count.size,
@@ -253,19 +239,86 @@ impl<'a> Job<'a> {
             units: start.units,
             units_before: start.done.units,
             elapsed: self.begun.elapsed(),
-            published: Published::compare(
-                done.solutions,
-                self.published_total().filter(|_| is_complete),
-            ),
+            published,
             runs,
-            journal: path,
+            journal: journal_path,
             journal_fault,
             left_out: start.left_out.to_vec(),
         })
     }
 
+    /// Waits until the disk has the whole journal, reads it back, and compares it with what was counted. The observer
+    /// hears what has happened to the journal. Returns what the journal holds.
+    fn close_journal(
+        &self,
+        journal: Journal,
+        start: &Start<'_>,
+        counted: Sum,
+    ) -> Result<Record, Error> {
+        let observer = self.count.observer;
+        let done = start.done + counted;
+        let is_complete = done.units == start.units;
+        let total = is_complete.then_some(done.solutions);
+        let waits = || observer.waits_for_disk(total);
+        // The first cancellation stops the counting, or, if all units are counted, this wait.
+        let is_over = || is_complete && self.count.cancel.is_cancelled();
+        let (read_back, news) = journal.close(counted, &waits, &is_over)?;
+        if let Some(news) = news {
+            observer.journal_harmed(&news);
+        }
+        for error in &read_back.left_out {
+            // No unit is missing, but somebody else has written lines that mean nothing.
+            if !start.left_out.contains(error) {
+                observer.journal_harmed(error);
+            }
+        }
+        Ok(read_back)
+    }
+
     /// Returns the published total, if this counts the whole board.
     fn published_total(&self) -> Option<u128> {
         known(self.count.size).total.filter(|_| self.count.shard == Shard::WHOLE)
+    }
+}
+
+/// What the journals of a count hold when it begins, and what is missing in them.
+struct Recorded {
+    /// The units of the board or shard that are not finished.
+    todo: Vec<Range<usize>>,
+    /// The sum of its finished units.
+    done: Sum,
+    /// The sum of all units in the journals. A file may hold units of other shards, too.
+    held: Sum,
+    /// The finished units of runs with the kernel, CPU and number of threads of this one.
+    sample: Sample,
+    /// The processes that wrote the journals.
+    runs: Vec<Run>,
+    /// The reasons why lines and journals were left out.
+    left_out: Vec<Error>,
+}
+
+impl Recorded {
+    /// Makes what there is without journals: all units are missing.
+    fn nothing(plan: &Plan, units: Vec<Range<usize>>) -> Self {
+        Self {
+            todo: units,
+            done: Sum::default(),
+            held: Sum::default(),
+            sample: Sample::new(plan.units()),
+            runs: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Takes from a record what `run` needs to count the missing ones of these units.
+    fn from_record(record: Record, units: &[Range<usize>], run: &Run) -> Self {
+        Self {
+            todo: record.missing_in(units),
+            done: record.sum_in(units),
+            held: record.sum(),
+            sample: record.sample(|other| run.is_like(other)),
+            runs: record.runs().cloned().collect(),
+            left_out: record.left_out,
+        }
     }
 }

@@ -5,10 +5,15 @@
 //! ranges strictly in this order. The ranges that are *finished* first would not be a fair sample, because they are the
 //! cheap ones.
 //!
-//! **Length.** At the beginning a range is a small part of what its thread has done so far, but no shorter than the longest
-//! neighbourhood. So a forecast soon has a sample, and what is being counted is hardly missing from it. At the end a
-//! range is a small part of what its thread has left to do, so all threads end together. In between, ranges are as long
-//! as is of use.
+//! **Length.** At the beginning a range is a small part of what its thread has done so far, but not shorter than the
+//! largest number of units that are counted together. So a forecast soon has a sample, and what is being counted is
+//! hardly missing from it. At the end a range is a small part of what its thread has left to do, so all threads end
+//! together. In between, ranges are as long as is of use.
+//!
+//! **Cuts.** Units that are counted together ([`Plan::counted_together`]) share most of their work. So a range is never
+//! cut between two of them.
+//!
+//! [`Plan::counted_together`]: crate::Plan::counted_together
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,27 +33,22 @@ const LONGEST: usize = 400;
 /// wait longer at the end.
 const PARTS: usize = 8;
 
-/// Cuts units into ranges for this number of threads, in the order in which threads take them. No range ends within a
-/// neighbourhood ([`Plan::counted_together`]), whose units share most.
-///
-/// [`Plan::counted_together`]: crate::Plan::counted_together
+/// Cuts units into ranges for this number of threads, in the order in which threads take them. `counted_together` returns
+/// the units that are counted together with a unit.
 pub(crate) fn cut_into_ranges(
     todo: &[Range<usize>],
     threads: usize,
     counted_together: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
-    let all = todo.iter().map(ExactSizeIterator::len).sum::<usize>();
+    let all = number_of_units(todo);
     let parts = threads * PARTS;
+    let piece_len = (all / parts).clamp(1, LONGEST);
     let mut pieces = Vec::new();
     for units in todo {
-        pieces.extend(cut_into_pieces(
-            units.clone(),
-            (all / parts).clamp(1, LONGEST),
-            &counted_together,
-        ));
+        pieces.extend(cut_into_pieces(units, piece_len, &counted_together));
     }
-    // In a long neighbourhood each unit is cheap, and a unit chosen at random more often than not lies in a long one. So
-    // shorter ranges than the longest neighbourhood would make the first forecasts too short.
+    // Where many units are counted together, each is cheap. A unit chosen at random is more often than not one of them.
+    // So shorter ranges would make the first forecasts too short.
     let shortest =
         pieces.iter().map(|piece| counted_together(piece.start).len()).max().unwrap_or(1);
     let mut waiting: VecDeque<Range<usize>> = scattered(pieces).into();
@@ -59,17 +59,25 @@ pub(crate) fn cut_into_ranges(
         let is_beginning = done < left;
         let length = if is_beginning { (done / parts).max(shortest) } else { left / parts };
         // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        let (range, rest) = split(piece, length.max(1), ranges.len() % 2 == 0, &counted_together);
-        if !rest.is_empty() && is_beginning {
-            // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
-            waiting.push_back(rest);
-        } else if !rest.is_empty() {
-            waiting.push_front(rest);
+        let from_beginning = ranges.len() % 2 == 0;
+        let (range, rest) = split(piece, length.max(1), from_beginning, &counted_together);
+        if !rest.is_empty() {
+            if is_beginning {
+                // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
+                waiting.push_back(rest);
+            } else {
+                waiting.push_front(rest);
+            }
         }
         done += range.len();
         ranges.push(range);
     }
     ranges
+}
+
+/// Returns the number of units in these ranges.
+pub(super) fn number_of_units(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().map(ExactSizeIterator::len).sum()
 }
 
 /// Cuts a piece in two: a part of about this length from its beginning, or from its end, and the rest. If the rest would
@@ -99,17 +107,25 @@ fn scattered(pieces: Vec<Range<usize>>) -> Vec<Range<usize>> {
     (0..pieces.len()).map(|turn| pieces[turn * stride % pieces.len()].clone()).collect()
 }
 
-/// Cuts a range into pieces of about this length, each cut between two neighbourhoods.
+/// Cuts a range into pieces of about this length, but not between units that are counted together.
 fn cut_into_pieces(
-    units: Range<usize>,
+    units: &Range<usize>,
     length: usize,
     counted_together: &impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
-    let first = units.start;
-    let cuts = units.clone().step_by(length).map(|at| counted_together(at).start.max(first));
-    let mut cuts: Vec<usize> = cuts.chain([units.end]).collect();
-    cuts.dedup();
-    cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()
+    let mut pieces = Vec::new();
+    let mut start = units.start;
+    for unit in units.clone().step_by(length) {
+        let cut = counted_together(unit).start;
+        if cut > start {
+            pieces.push(start..cut);
+            start = cut;
+        }
+    }
+    if start < units.end {
+        pieces.push(start..units.end);
+    }
+    pieces
 }
 
 /// Returns a stride that visits all of `0..len` in `len` steps modulo `len`, with the first steps spread evenly: the
@@ -117,8 +133,14 @@ fn cut_into_pieces(
 /// be near the golden section, or some early steps would nearly meet others.
 fn scattering_stride(len: usize) -> usize {
     let golden = (len as u128 * 618_033_989 / 1_000_000_000) as usize;
-    let nearest = (0..len).flat_map(|by| [golden + 1 + by, golden.saturating_sub(by)]);
-    nearest.into_iter().find(|stride| greatest_common_divisor(*stride, len) == 1).unwrap_or(1)
+    for distance in 0..len {
+        for stride in [golden + 1 + distance, golden.saturating_sub(distance)] {
+            if greatest_common_divisor(stride, len) == 1 {
+                return stride;
+            }
+        }
+    }
+    1
 }
 
 fn greatest_common_divisor(a: usize, b: usize) -> usize {
@@ -139,7 +161,7 @@ mod tests {
         }
     }
 
-    /// Without neighbourhoods, a range is at most twice the part that the rule names: a piece is not cut if its rest
+    /// If each unit is counted alone, a range is at most twice the part that the rule names: a piece is not cut if its rest
     /// would be shorter.
     #[test]
     fn ranges_are_short_at_both_ends() {
@@ -162,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_unit_is_taken_once_and_no_neighbourhood_is_cut() {
+    fn every_unit_is_taken_once_and_no_cut_parts_units_that_are_counted_together() {
         let todo = [3..700_000, 700_001..700_002, 800_000..800_900];
         let is_todo = |unit| todo.iter().any(|units| units.contains(&unit));
         for (threads, most) in [(1, 1), (2, 1), (2, 20), (64, 20), (64, 1000)] {

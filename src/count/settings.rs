@@ -166,7 +166,7 @@ impl<'a> Count<'a> {
     /// # Errors
     ///
     /// [`Error::LacksMemory`] if the plan does not fit into memory.
-    pub(super) fn plan(&self) -> Result<Plan, Error> {
+    pub(super) fn make_plan(&self) -> Result<Plan, Error> {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
         Plan::check_list_memory(self.size, engine, self.split_rows)?;
         Ok(Plan::new(self.size, engine, self.split_rows).for_count(self.which))
@@ -182,29 +182,35 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Returns the plan of a record if it agrees with the settings. A setting that was left out agrees with any plan.
-    pub(super) fn recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
+    /// Checks that the plan of a record agrees with the settings, and returns it. A setting that was left out agrees with
+    /// any plan.
+    pub(super) fn check_recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
         let held = record.plan();
-        let rows = |rows: Option<usize>| rows.map_or("none".to_owned(), |rows| rows.to_string());
-        let engine = self.engine_asked();
+        let asked_engine = self.engine_asked().unwrap_or(held.engine());
         // Only prefixes have split rows.
-        let split_rows = held.split_rows().map(|held| self.split_rows.unwrap_or(held));
-        let fields = [
+        let asked_rows = held.split_rows().map(|rows| self.split_rows.unwrap_or(rows));
+        let settings = [
             ("n", held.size().to_string(), self.size.to_string()),
-            ("engine", held.engine().to_string(), engine.unwrap_or(held.engine()).to_string()),
-            ("split rows", rows(held.split_rows()), rows(split_rows)),
+            ("engine", held.engine().to_string(), asked_engine.to_string()),
+            ("split rows", text_of_rows(held.split_rows()), text_of_rows(asked_rows)),
             ("count", held.which_count().to_string(), self.which.to_string()),
         ];
-        match fields.into_iter().find(|(_, holds, asked)| holds != asked) {
-            None => Ok(Arc::clone(held)),
-            Some((name, holds, asked)) => {
-                let [holds, asked] = [holds, asked].map(|value| format!("{name} = {value}"));
-                let file = record.files().first().map(|file| &file.path);
-                // A folder may have no journal that could be read, although the name of one has the plan.
-                let path =
-                    file.or(self.journal.as_ref()).expect("records come from a place for journals");
-                Err(JournalError::OtherCount { holds, asked }.at(path))
+        for (name, holds, asked) in settings {
+            if holds != asked {
+                let holds = format!("{name} = {holds}");
+                let asked = format!("{name} = {asked}");
+                return Err(JournalError::OtherCount { holds, asked }.at(self.path_of(record)));
             }
+        }
+        Ok(Arc::clone(held))
+    }
+
+    /// Returns the path of the first journal of a record. A folder may have no journal that could be read, although the
+    /// name of one has the plan: then it is the path of the folder.
+    fn path_of<'r>(&'r self, record: &'r Record) -> &'r Path {
+        match record.files().first() {
+            Some(file) => &file.path,
+            None => self.journal.as_ref().expect("records come from a place for journals"),
         }
     }
 
@@ -224,6 +230,17 @@ impl<'a> Count<'a> {
 
     /// Checks that the engine counts boards of this size.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.engine.map_or(Ok(()), |engine| engine.check(self.size))
+        match self.engine {
+            Some(engine) => engine.check(self.size),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the text of a number of split rows in messages.
+fn text_of_rows(split_rows: Option<usize>) -> String {
+    match split_rows {
+        Some(rows) => rows.to_string(),
+        None => "none".to_owned(),
     }
 }
