@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
@@ -67,18 +67,21 @@ impl Cancel {
         thread::scope(|scope| {
             // Nothing is ever sent: the channel closes when the work has ended.
             let (_works, ended) = channel::<()>();
+            let thread = Builder::new().name("nqueens-watch".to_owned());
             let flag = stop.clone();
-            let watch = move || {
-                while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    if is_over() {
-                        flag.cancel();
-                    }
-                }
-            };
-            let watch = Builder::new().name("nqueens-watch".to_owned()).spawn_scoped(scope, watch);
-            watch.map_err(Error::no_thread)?;
+            let watch = move || flag.raise_when(is_over, &ended);
+            thread.spawn_scoped(scope, watch).map_err(Error::no_thread)?;
             Ok(work(&stop))
         })
+    }
+
+    /// Raises the flag once `is_over` returns true. Returns when the channel closes.
+    fn raise_when(&self, is_over: impl Fn() -> bool, ended: &Receiver<()>) {
+        while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if is_over() {
+                self.cancel();
+            }
+        }
     }
 }
 

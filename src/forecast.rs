@@ -2,7 +2,7 @@
 //!
 //! **The CPU time of the rest.** Units that are missing take as much CPU time as units that are finished, in proportion
 //! to their number or, if the total is published, to their solutions. Units differ in size, but neighbouring units are
-//! alike. So the error comes from blocks of neighbouring units. From k blocks with sizes x_i (units or solutions) and
+//! alike. So the error comes from blocks of consecutive units. From k blocks with sizes x_i (units or solutions) and
 //! values y_i (CPU seconds), the sum Y of the values of the rest is estimated from the sum X of its sizes:
 //!
 //! ```text
@@ -52,39 +52,59 @@ const SLOWER: [f64; Kernel::NAMES.len()] = [6.0, 2.5, 1.8, 1.0];
 /// The number comes from boards that were counted on other machines, so it is right to a factor of about three.
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
 pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
-    // The hours that a board takes with AVX-512, and the factor from one board to the next.
-    let (n, hours, growth): (u32, f64, f64) = match (engine, engine.largest_sensible()) {
+    let MeasuredBoard { n, hours, growth } = if let Some(n) = engine.largest_sensible() {
         // The largest sensible board takes some seconds.
-        (_, Some(n)) => (n, 10.0 / 3600.0, 7.0),
+        MeasuredBoard { n, hours: 10.0 / 3600.0, growth: 7.0 }
+    } else if engine == Engine::Subtrees {
         // Measured up to n = 19: 8 ns for each solution. The numbers of solutions are published up to n = 27.
-        (Engine::Subtrees, _) => (24, 550.0, 10.0),
+        MeasuredBoard { n: 24, hours: 550.0, growth: 10.0 }
+    } else {
         // Measured up to n = 24, and estimated from samples up to n = 30. Two more columns take 25 to 50 times as
         // long.
-        _ => (24, 1.5, 6.4),
+        MeasuredBoard { n: 24, hours: 1.5, growth: 6.4 }
     };
-    let place = Kernel::NAMES.iter().position(|name| *name == kernel.name());
-    let slower = place.filter(|_| engine.has_kernels()).map_or(1.0, |place| SLOWER[place]);
-    slower * hours * growth.powi(size.get() as i32 - n as i32)
+    let rows_more = size.get() as i32 - n as i32;
+    let slower = if engine.has_kernels() { slower_with(kernel) } else { 1.0 };
+    slower * hours * growth.powi(rows_more)
+}
+
+/// A board from whose time the times of other boards are estimated.
+struct MeasuredBoard {
+    n: u32,
+    /// The hours of CPU time that it takes with AVX-512.
+    hours: f64,
+    /// The factor from one board to the next.
+    growth: f64,
+}
+
+/// Returns the factor by which boards take longer with a kernel than with AVX-512.
+fn slower_with(kernel: Kernel) -> f64 {
+    match Kernel::NAMES.iter().position(|name| *name == kernel.name()) {
+        Some(place) => SLOWER[place],
+        None => 1.0,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn hours(n: u32, engine: Engine, kernel: Kernel) -> f64 {
+        core_hours(BoardSize::new(n).expect("in range"), engine, kernel)
+    }
+
     #[test]
     fn the_cost_rises_with_the_board_and_falls_with_the_vectors() {
-        let hours =
-            |n, engine, kernel| core_hours(BoardSize::new(n).expect("in range"), engine, kernel);
         for engine in Engine::ALL {
             for n in 1..=BoardSize::MAX {
-                let (before, now) =
-                    (hours(n - 1, engine, Kernel::Portable), hours(n, engine, Kernel::Portable));
-                assert!(now > 3.0 * before, "{engine}, n = {n}: {before} and {now} hours");
+                let smaller = hours(n - 1, engine, Kernel::Portable);
+                let larger = hours(n, engine, Kernel::Portable);
+                assert!(larger > 3.0 * smaller, "{engine}, n = {n}: {smaller} and {larger} hours");
             }
         }
         for kernel in Kernel::available() {
-            let [vectors, portable] =
-                [kernel, Kernel::Portable].map(|kernel| hours(25, Engine::Colours, kernel));
+            let vectors = hours(25, Engine::Colours, kernel);
+            let portable = hours(25, Engine::Colours, Kernel::Portable);
             assert!(vectors <= portable, "{kernel}");
         }
         let years = hours(28, Engine::Subtrees, Kernel::Portable) / 8766.0;

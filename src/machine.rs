@@ -46,10 +46,10 @@ pub(crate) fn run_on<T: Send>(
         return Ok(pool.install(work));
     }
     thread::scope(|scope| {
-        let waits = Builder::new().name("nqueens-waits".to_owned());
-        let waits = waits.spawn_scoped(scope, || pool.install(work));
-        let waits = waits.map_err(Error::no_thread)?;
-        Ok(waits.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        let thread = Builder::new().name("nqueens-waits".to_owned());
+        let waiting =
+            thread.spawn_scoped(scope, || pool.install(work)).map_err(Error::no_thread)?;
+        Ok(waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -69,13 +69,13 @@ impl Cpu {
     pub fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
-        let brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
-        let brand = if brand.is_empty() { "unknown" } else { brand }.to_owned();
+        let reported_brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
+        let brand = if reported_brand.is_empty() { "unknown" } else { reported_brand };
         // A system that reports less than this process may use, for example without /proc, is not to be believed.
         let logical_cores = system.cpus().len().max(cores());
         let physical_cores =
             System::physical_core_count().unwrap_or_else(num_cpus::get_physical).max(1);
-        Self { brand, physical_cores, logical_cores }
+        Self { brand: brand.to_owned(), physical_cores, logical_cores }
     }
 }
 

@@ -1,5 +1,8 @@
 //! A count cut into units of work: [`Plan`] says what a unit is.
 
+mod hash;
+mod memory;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -7,10 +10,11 @@ use std::sync::OnceLock;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
-use crate::engine::unit::{self, EVEN, RowDomains, Units};
+use crate::engine::unit::{self, RowDomains, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
-use crate::machine::memory::Memory;
+pub(crate) use memory::check_memory_once;
+use memory::{RECOUNT_RESERVE, check_memory_of_threads};
 
 /// The units of one count.
 ///
@@ -42,14 +46,6 @@ pub struct Plan {
     hash: OnceLock<u32>,
 }
 
-/// A number that goes into the hash. It is increased when units change their meaning in a way that the hash would
-/// miss.
-const HASH_VERSION: u32 = 1;
-/// The number of units that are hashed if the list is longer, spread evenly over it.
-const HASHED_UNITS: usize = 1024;
-/// The bytes of a thread's stack: Rust's default.
-const STACK: u64 = 2 << 20;
-
 impl Plan {
     /// Cuts the count of a board into the units of an engine.
     ///
@@ -60,7 +56,7 @@ impl Plan {
     ///
     /// If the engine does not count boards of this size: [`Engine::check`] returns an error then.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS);
+        let rows = rows_of_prefixes(size, split_rows);
         let list = engine.units(size, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
@@ -99,28 +95,7 @@ impl Plan {
     /// stand, and for engine `colours` how many times it counts solutions whose columns tie with their rows, or
     /// nearly do.
     pub fn hash(&self) -> u32 {
-        *self.hash.get_or_init(|| {
-            let mut hasher = crc32fast::Hasher::new();
-            let mut add = |number: u64| hasher.update(&number.to_le_bytes());
-            let units = self.units();
-            add(HASH_VERSION.into());
-            add(self.size.get().into());
-            self.engine.name().bytes().for_each(|byte| add(byte.into()));
-            add(self.split_rows.unwrap_or(0) as u64);
-            add(units as u64);
-            let sample = units.min(HASHED_UNITS);
-            for place in 0..sample {
-                let unit = (place as u128 * units as u128 / sample as u128) as usize;
-                let domains = self.list.domains(unit);
-                add(self.weight(unit));
-                match &domains.weight {
-                    None => add(0),
-                    Some(weight) => near_ties(&domains).for_each(|columns| add(weight(columns))),
-                }
-                domains.allowed.iter().for_each(|columns| add((*columns).into()));
-            }
-            hasher.finalize()
-        })
+        *self.hash.get_or_init(|| hash::hash(self))
     }
 
     /// Returns the number of units, at least one.
@@ -168,7 +143,7 @@ impl Plan {
         engine: Engine,
         split_rows: Option<usize>,
     ) -> Result<(), Error> {
-        let rows = split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS);
+        let rows = rows_of_prefixes(size, split_rows);
         check_memory_once("the list of units", size, engine.list_bytes(size, rows))
     }
 
@@ -178,16 +153,17 @@ impl Plan {
     ///
     /// [`Error::LacksMemory`] if it has not, [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
     pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let (size, engine) = (self.size, self.engine);
-        let reserve = engine.worker_reserve(size);
-        let bytes = engine.memory_of_thread(size);
-        check_memory_of_threads(format!("engine {engine}"), size, bytes, reserve, threads)
+        let engine = self.engine;
+        let bytes = engine.memory_of_thread(self.size);
+        let reserve = engine.worker_reserve(self.size);
+        check_memory_of_threads(format!("engine {engine}"), self.size, bytes, reserve, threads)
     }
 
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
-    pub(crate) fn check_recount(&self, threads: usize) -> Result<(), Error> {
+    pub(crate) fn check_recount_memory(&self, threads: usize) -> Result<(), Error> {
         let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
-        check_memory_of_threads("plain backtracking".to_owned(), self.size, bytes, 1 << 20, threads)
+        let what = "plain backtracking".to_owned();
+        check_memory_of_threads(what, self.size, bytes, RECOUNT_RESERVE, threads)
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
@@ -210,82 +186,17 @@ impl Plan {
     }
 }
 
-/// The smallest allocation that is checked before it is made. To ask for all limits takes longer than a small count.
-const MIN_CHECKED: u64 = 1 << 20;
-
-/// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
-pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Result<(), Error> {
-    if bytes < MIN_CHECKED {
-        return Ok(());
-    }
-    let least = Memory::limits()?.into_iter().min_by_key(Memory::usable);
-    match least {
-        Some(limit) if limit.usable() < bytes => Err(Error::LacksMemory {
-            what: what.to_owned(),
-            n: size.get(),
-            threads: None,
-            bytes,
-            usable: limit.usable(),
-            most: limit.most(),
-            limit: limit.limit,
-        }),
-        _ => Ok(()),
-    }
+/// Returns the number of rows in the prefixes of [`Engine::Subtrees`], given the number that was asked for.
+fn rows_of_prefixes(size: BoardSize, split_rows: Option<usize>) -> usize {
+    split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS)
 }
 
-/// Checks that every limit on memory lets these threads run. The error names the limit that lets the fewest run.
-///
-/// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks count
-/// as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
-fn check_memory_of_threads(
-    what: String,
-    size: BoardSize,
-    bytes: u64,
-    reserve: u64,
-    threads: usize,
-) -> Result<(), Error> {
-    let limits = Memory::limits()?.into_iter().filter_map(|mut limit| {
-        let mut per_thread = bytes;
-        if limit.counts_reserved {
-            per_thread += reserve + STACK;
-            limit.available += threads as u64 * STACK;
-        }
-        let fitting = limit.usable().checked_div(per_thread)?;
-        (fitting < threads as u64).then_some((fitting, per_thread, limit))
-    });
-    let Some((_, bytes, limit)) = limits.min_by_key(|(fitting, ..)| *fitting) else {
-        return Ok(());
-    };
-    Err(Error::LacksMemory {
-        what,
-        n: size.get(),
-        threads: Some(threads),
-        bytes,
-        usable: limit.usable(),
-        most: limit.most(),
-        limit: limit.limit,
-    })
-}
-
-/// Returns sets of columns for the white queens, chosen so that their weights show how the unit counts ties.
-///
-/// These are the unit's white rows taken as columns, the reverse of this set, and sets near it that have as many even
-/// and as many odd columns.
-fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
-    let (n, board) = (domains.size.get(), domains.size.columns());
-    // In a white row the columns of the row's own parity are allowed.
-    let white = (0..n).filter(|row| domains.is_white(*row as usize));
-    let white = white.fold(0, |rows, row| rows | 1 << row);
-    // Moves the even columns, or the odd ones, one place further, the last one to the front.
-    let turned = move |set: u32, parity: u32| {
-        let side = board & EVEN << parity;
-        set & !side | (set << 2 | set >> (2 * side.count_ones() - 2)) & side
-    };
-    let around = [1, 0, 0, 1, 1, 0].into_iter().scan(white, move |set, parity| {
-        *set = turned(*set, parity);
-        Some(*set)
-    });
-    [white, white.reverse_bits() >> (32 - n)].into_iter().chain(around)
+/// Returns the text of a number of split rows.
+pub(crate) fn text_of_split_rows(split_rows: Option<usize>) -> String {
+    match split_rows {
+        Some(rows) => rows.to_string(),
+        None => "none".to_owned(),
+    }
 }
 
 /// Writes the plan as the first line of a journal names it, with its first or second count: `n=8 count=first
@@ -293,10 +204,11 @@ fn near_ties(domains: &RowDomains) -> impl Iterator<Item = u32> {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { size, engine, which, .. } = self;
-        let rows = self.split_rows.map_or("none".to_owned(), |rows| rows.to_string());
-        let (hash, units) = (self.hash(), self.units());
+        let split_rows = text_of_split_rows(self.split_rows);
+        let hash = self.hash();
+        let units = self.units();
         write!(f, "n={size} count={which} engine={engine} ")?;
-        write!(f, "split-rows={rows} plan={hash:08x} units={units}")
+        write!(f, "split-rows={split_rows} plan={hash:08x} units={units}")
     }
 }
 

@@ -101,9 +101,12 @@ impl Shard {
         // number of shards.
         let turn = shards * 618 / 1000;
         (0..units.div_ceil(block_len)).map(move |block| {
-            let (round, place) = (block / shards, block % shards);
+            let round = block / shards;
+            let place = block % shards;
             let index = (place + shards - round * turn % shards) % shards;
-            (index, block * block_len..units.min((block + 1) * block_len))
+            let start = block * block_len;
+            let end = units.min(start + block_len);
+            (index, start..end)
         })
     }
 }
@@ -121,7 +124,6 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, Error> {
         let invalid = || Error::invalid("a shard", text, "write INDEX/SHARDS, such as 3/12");
         let (index, shards) = text.split_once('/').ok_or_else(invalid)?;
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         if !is_number(index) || !is_number(shards) {
             return Err(invalid());
         }
@@ -129,12 +131,18 @@ impl FromStr for Shard {
         let Ok(shards) = shards.parse() else {
             return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
         };
-        let whole = Self::new(0, shards)?;
+        // The number of shards is checked before the index, because it is the limit of the index.
+        Self::new(0, shards)?;
         match index.parse() {
-            Ok(index) => Self::new(index, whole.shards),
-            Err(_) => Err(Error::out_of_range("a shard", index, 0..=whole.shards - 1)),
+            Ok(index) => Self::new(index, shards),
+            Err(_) => Err(Error::out_of_range("a shard", index, 0..=shards - 1)),
         }
     }
+}
+
+/// Returns whether a text has digits, and nothing else.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -170,7 +178,9 @@ mod tests {
     #[test]
     fn shards_are_written_as_fractions() {
         let shard: Shard = "3/12".parse().expect("in range");
-        assert_eq!((shard.index(), shard.shards(), shard.to_string()), (3, 12, "3/12".to_owned()));
+        assert_eq!(shard.index(), 3);
+        assert_eq!(shard.shards(), 12);
+        assert_eq!(shard.to_string(), "3/12");
         for bad in ["", "3", "3/", "/3", "3/3", "0/0", "-1/3", "x/y", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");
         }

@@ -58,8 +58,8 @@ pub struct Difference {
 /// are fewer, chooses all. With equal finished units, equal seeds choose equal units.
 pub fn choose_units(record: &Record, units: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let units = units.min(record.sum().units);
-    let mut chosen = random.choose_multiple(record.finished(), units);
+    let number = units.min(record.sum().units);
+    let mut chosen = random.choose_multiple(record.finished(), number);
     chosen.sort_unstable();
     chosen
 }
@@ -82,26 +82,41 @@ pub fn verify(
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let plan = record.plan();
-    plan.check_recount(rayon::current_num_threads().min(units.len()))?;
-    let recount = |unit: &usize| {
-        let unit = *unit;
-        let recorded = record.count(unit).expect("a finished unit");
-        match plan.recount(unit, cancel) {
-            Ok(count) => {
-                recounted();
-                Some(Ok(Difference { unit, recorded, recounted: count }))
-            }
-            // The cancelled unit has no count.
-            Err(error) if error.is_cancelled() => None,
-            Err(error) => Some(Err(error)),
+    let threads = rayon::current_num_threads().min(units.len());
+    record.plan().check_recount_memory(threads)?;
+    let recorded: Vec<u64> =
+        units.iter().map(|unit| record.count(*unit).expect("a finished unit")).collect();
+    let counted: Vec<Option<u64>> = units
+        .par_iter()
+        .with_max_len(1)
+        .map(|unit| recount(record, *unit, recounted, cancel))
+        .collect::<Result<_, _>>()?;
+    let mut verdict = Verdict { recounted: 0, differences: Vec::new() };
+    for ((&unit, recorded), counted) in units.iter().zip(recorded).zip(counted) {
+        let Some(recounted) = counted else { continue };
+        verdict.recounted += 1;
+        if recounted != recorded {
+            verdict.differences.push(Difference { unit, recorded, recounted });
         }
-    };
-    let counted = units.par_iter().with_max_len(1).filter_map(recount);
-    let mut differences = counted.collect::<Result<Vec<_>, _>>()?;
-    let recounted = differences.len();
-    differences.retain(|unit| unit.recorded != unit.recounted);
-    Ok(Verdict { recounted, differences })
+    }
+    Ok(verdict)
+}
+
+/// Counts a unit again, and calls `recounted`. Returns `None` after a cancellation, because the unit has no count then.
+fn recount(
+    record: &Record,
+    unit: usize,
+    recounted: &(dyn Fn() + Sync),
+    cancel: &Cancel,
+) -> Result<Option<u64>, Error> {
+    match record.plan().recount(unit, cancel) {
+        Ok(count) => {
+            recounted();
+            Ok(Some(count))
+        }
+        Err(error) if error.is_cancelled() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Verdict {

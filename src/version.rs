@@ -16,17 +16,18 @@ mod tests {
     use super::COMMIT;
     use std::process::Command;
 
+    /// Returns what a git command prints in the folder of this crate, or `None` if it fails.
+    fn git(args: &[&str]) -> Option<String> {
+        let mut git = Command::new("git");
+        git.args(["-C", env!("CARGO_MANIFEST_DIR")]).args(args);
+        let output = git.output().ok()?;
+        let is_found = output.status.success();
+        is_found.then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
     /// A tree that lies in the repository of something else has none.
     #[test]
     fn the_commit_is_one_of_this_crate() {
-        let root = env!("CARGO_MANIFEST_DIR");
-        let git = |args: &[&str]| {
-            let output = Command::new("git").args(["-C", root]).args(args).output().ok()?;
-            output
-                .status
-                .success()
-                .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        };
         match git(&["rev-parse", "--show-prefix"]) {
             // This folder is the root of a repository.
             Some(prefix) if prefix.is_empty() => {

@@ -10,7 +10,7 @@ use crate::engine::subtrees::MAX_SPLIT_ROWS;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
-use crate::plan::Plan;
+use crate::plan::{Plan, text_of_split_rows};
 use crate::record::{Record, Wanted};
 use crate::shard::Shard;
 
@@ -192,7 +192,7 @@ impl<'a> Count<'a> {
         let settings = [
             ("n", held.size().to_string(), self.size.to_string()),
             ("engine", held.engine().to_string(), asked_engine.to_string()),
-            ("split rows", text_of_rows(held.split_rows()), text_of_rows(asked_rows)),
+            ("split rows", text_of_split_rows(held.split_rows()), text_of_split_rows(asked_rows)),
             ("count", held.which_count().to_string(), self.which.to_string()),
         ];
         for (name, holds, asked) in settings {
@@ -234,13 +234,5 @@ impl<'a> Count<'a> {
             Some(engine) => engine.check(self.size),
             None => Ok(()),
         }
-    }
-}
-
-/// Returns the text of a number of split rows in messages.
-fn text_of_rows(split_rows: Option<usize>) -> String {
-    match split_rows {
-        Some(rows) => rows.to_string(),
-        None => "none".to_owned(),
     }
 }

@@ -6,15 +6,16 @@ use crate::done::UnitsDone;
 
 /// The time, in seconds, over which the cores are averaged. It is long enough for a mean, and short enough that a process
 /// that was stopped, continued, or moved to other cores has a true forecast a minute later.
-const MINUTE: f64 = 60.0;
+const AVERAGED_SECONDS: f64 = 60.0;
 
 /// What the threads of a process have lately reported.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cores {
     /// The reports that may still matter.
     reports: VecDeque<Report>,
-    /// The end of the latest report, and the CPU seconds of the longest report of all.
+    /// The end of the latest report.
     now: f64,
+    /// The CPU seconds of the longest report of all.
     longest: f64,
 }
 
@@ -27,13 +28,14 @@ struct Report {
 }
 
 impl Cores {
+    /// Adds a report of finished units, and forgets reports that no longer matter.
     pub(crate) fn record(&mut self, done: &UnitsDone) {
         let end = done.elapsed.as_secs_f64();
         let cpu_seconds = done.cpu_time.as_secs_f64();
         self.reports.push_back(Report { end, cpu_seconds });
         self.now = self.now.max(end);
         self.longest = self.longest.max(cpu_seconds);
-        let needed_from = self.now - self.longest - MINUTE;
+        let needed_from = self.now - self.longest - AVERAGED_SECONDS;
         while self.reports.front().is_some_and(|report| report.end < needed_from) {
             self.reports.pop_front();
         }
@@ -49,13 +51,17 @@ impl Cores {
     /// Returns how many cores the process got. Returns `None` while too little is known.
     pub(crate) fn mean(&self) -> Option<f64> {
         let end = self.known_until();
-        let begin = (end - MINUTE).max(0.0);
+        let begin = (end - AVERAGED_SECONDS).max(0.0);
         let mut cpu_seconds = 0.0;
         for report in &self.reports {
-            let begun = (report.end - report.cpu_seconds).max(begin);
-            cpu_seconds += (report.end.min(end) - begun).max(0.0);
+            let report_begin = (report.end - report.cpu_seconds).max(begin);
+            let report_end = report.end.min(end);
+            cpu_seconds += (report_end - report_begin).max(0.0);
         }
-        (end > begin && cpu_seconds > 0.0).then(|| cpu_seconds / (end - begin))
+        if end <= begin || cpu_seconds <= 0.0 {
+            return None;
+        }
+        Some(cpu_seconds / (end - begin))
     }
 }
 
@@ -66,8 +72,11 @@ mod tests {
     use super::*;
 
     fn record(cores: &mut Cores, moment: f64, cpu_seconds: f64) {
-        let [elapsed, cpu_time] = [moment, cpu_seconds].map(Duration::from_secs_f64);
-        cores.record(&UnitsDone { elapsed, cpu_time, ..UnitsDone::default() });
+        cores.record(&UnitsDone {
+            elapsed: Duration::from_secs_f64(moment),
+            cpu_time: Duration::from_secs_f64(cpu_seconds),
+            ..UnitsDone::default()
+        });
     }
 
     /// Two threads that report in turn, each with this share of a core.

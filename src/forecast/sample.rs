@@ -1,7 +1,7 @@
 //! The finished units of a plan, and what they say of the other ones.
 //!
-//! Neighbouring units are alike. So what is finished in one block of neighbours counts as one observation, however many
-//! lines or reports it came in. A count takes its first units from all over the plan (`count::ranges`), so after a
+//! Neighbouring units are alike. So the finished units of a block of consecutive units are one observation, however many
+//! lines or reports they came in. A count takes its first units from all over the plan (`count::ranges`), so after a
 //! second there are dozens of blocks.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const MIN_BLOCKS: usize = 20;
 /// cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
-/// The finished units of a plan, by blocks of neighbours.
+/// The finished units of a plan, by blocks of consecutive units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
     /// The number of units in a block.
@@ -63,7 +63,7 @@ impl Sample {
         self.blocks.is_empty()
     }
 
-    /// Adds neighbouring finished units.
+    /// Adds consecutive finished units. All of them go to the block of the first one.
     pub(crate) fn add(&mut self, done: &UnitsDone) {
         let number = done.units.start / self.block_length.max(1);
         self.blocks.entry(number).or_default().add(&Block {
@@ -97,10 +97,17 @@ impl Sample {
         }
         let by_units =
             self.estimate(|block| block.units, |block| block.cpu_seconds, rest.units as f64);
-        let Some(solutions) = rest.solutions else { return Some(by_units) };
-        let by_solutions =
-            self.estimate(|block| block.solutions, |block| block.cpu_seconds, solutions.max(0.0));
-        Some(if by_solutions.is_closer_than(by_units) { by_solutions } else { by_units })
+        if let Some(solutions) = rest.solutions {
+            let by_solutions = self.estimate(
+                |block| block.solutions,
+                |block| block.cpu_seconds,
+                solutions.max(0.0),
+            );
+            if by_solutions.is_closer_than(by_units) {
+                return Some(by_solutions);
+            }
+        }
+        Some(by_units)
     }
 
     /// Estimates the sum of a value over the rest of the plan, given the sum of its sizes. The formula is in
@@ -117,8 +124,8 @@ impl Sample {
         if sizes <= 0.0 {
             return Approximate::roughly(0.0);
         }
-        let each = values / sizes;
-        let estimated = each * sizes_left;
+        let value_of_size = values / sizes;
+        let estimated = value_of_size * sizes_left;
         // The number of blocks of the mean size that the rest would fill.
         let blocks_left = blocks * sizes_left / sizes;
         if blocks_left <= 1e-9 * blocks {
@@ -130,11 +137,11 @@ impl Sample {
         }
         let mut residuals = 0.0;
         for block in self.blocks.values() {
-            residuals += (value(block) - each * size(block)).powi(2);
+            residuals += (value(block) - value_of_size * size(block)).powi(2);
         }
         let variance = residuals / (blocks - 1.0);
-        let standard_error = (variance * blocks_left * (blocks + blocks_left) / blocks).sqrt();
-        let standard_error = standard_error * (1.0 + SMALL_SAMPLE / blocks);
+        let uncorrected = (variance * blocks_left * (blocks + blocks_left) / blocks).sqrt();
+        let standard_error = uncorrected * (1.0 + SMALL_SAMPLE / blocks);
         Approximate { value: estimated, standard_error }
     }
 }
@@ -195,7 +202,8 @@ mod tests {
 
     #[test]
     fn samples_add_up() {
-        let [mut even, mut odd] = [Sample::new(5000), Sample::new(5000)];
+        let mut even = Sample::new(5000);
+        let mut odd = Sample::new(5000);
         for first in 0..30 {
             let sample = if first % 2 == 0 { &mut even } else { &mut odd };
             sample.add(&done(100 * first, 2, 7, 4000));

@@ -95,8 +95,8 @@ impl Memory {
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory");
-        let stated = env::var_os(VARIABLE).filter(|text| !text.is_empty());
-        if let Some(stated) = stated {
+        let stated = env::var_os(VARIABLE).unwrap_or_default();
+        if !stated.is_empty() {
             machine.available = parse_bytes(&stated)?;
             machine.limit = VARIABLE.to_owned();
         }
@@ -121,13 +121,12 @@ impl Memory {
 /// because Slurm reads its own sizes in them.
 fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     let text = stated.to_string_lossy();
-    // Bytes that are no text have become a character that no size contains, so they are refused, too.
-    let size = Config::new().with_binary().parse_size(text.trim());
     // The crate skips all spaces, but `6 4G` is a slip.
     let is_one_number =
         text.split_whitespace().skip(1).all(|word| !word.contains(char::is_numeric));
-    match size.ok().filter(|_| is_one_number) {
-        Some(bytes) if bytes >= MIN_STATED_BYTES => Ok(bytes),
+    // Bytes that are no text have become a character that no size contains, so they are refused, too.
+    match Config::new().with_binary().parse_size(text.trim()) {
+        Ok(bytes) if bytes >= MIN_STATED_BYTES && is_one_number => Ok(bytes),
         _ => {
             let advice = "set it to a size such as 64G or 1.5T, or unset it";
             Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
@@ -144,40 +143,108 @@ fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> 
 
 /// Returns the limits of control groups, from the process's own group upwards.
 fn group_limits(root: &Path) -> Vec<Memory> {
-    let own = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    own.lines().filter_map(|line| hierarchy_limits(root, line)).flatten().collect()
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut limits = Vec::new();
+    for line in groups.lines() {
+        if let Some(group) = OwnGroup::find(root, line) {
+            limits.extend(group.limits());
+        }
+    }
+    limits
 }
 
-/// Returns the limits in the hierarchy that a line of `/proc/self/cgroup` names, if the hierarchy controls memory.
-fn hierarchy_limits(root: &Path, line: &str) -> Option<Vec<Memory>> {
-    let mounts = root.join("sys/fs/cgroup");
-    let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
-    let (limits, used, inactive, places): (&[&str], _, _, _) = match controllers {
-        // Above `memory.high` processes are not killed, but slowed to a crawl.
-        "" => (&["memory.max", "memory.high"], "memory.current", "inactive_file", ["unified", ""]),
-        _ if controllers.split(',').any(|name| name == "memory") => {
-            let limit = &["memory.limit_in_bytes"];
-            (limit, "memory.usage_in_bytes", "total_inactive_file", ["memory", controllers])
+/// The process's own group in a hierarchy of control groups that controls memory.
+struct OwnGroup {
+    /// The folder of the group.
+    folder: PathBuf,
+    /// The folder of the topmost group of the hierarchy.
+    top: PathBuf,
+    files: &'static GroupFiles,
+}
+
+impl OwnGroup {
+    /// Finds the group that a line of `/proc/self/cgroup` names. Returns `None` if its hierarchy does not control memory,
+    /// or is not mounted.
+    fn find(root: &Path, line: &str) -> Option<Self> {
+        let (_number, controllers_and_group) = line.split_once(':')?;
+        let (controllers, group) = controllers_and_group.split_once(':')?;
+        let (files, places) = if controllers.is_empty() {
+            (&VERSION_2, ["unified", ""])
+        } else if controllers.split(',').any(|name| name == "memory") {
+            (&VERSION_1, ["memory", controllers])
+        } else {
+            return None;
+        };
+        let mounts = root.join("sys/fs/cgroup");
+        let top = places.map(|place| mounts.join(place)).into_iter().find(|top| top.is_dir())?;
+        // A group outside the namespace is not below the mount.
+        let below_top = if group.starts_with("/..") { "" } else { group.trim_start_matches('/') };
+        let folder = longest_existing_end(&top, below_top)?;
+        Some(Self { folder, top, files })
+    }
+
+    /// Returns the limits of the group and of all groups above it.
+    fn limits(&self) -> Vec<Memory> {
+        let mut limits = Vec::new();
+        for folder in self.folder.ancestors().take_while(|folder| folder.starts_with(&self.top)) {
+            limits.extend(self.files.limits_of(folder));
         }
-        _ => return None,
-    };
-    let top = places.map(|place| mounts.join(place)).into_iter().find(|top| top.is_dir())?;
-    // A group outside the namespace is not below the mount.
-    let group = if group.starts_with("/..") { "" } else { group.trim_start_matches('/') };
+        limits
+    }
+}
+
+/// The names of the files that describe the memory of a control group.
+struct GroupFiles {
+    limits: &'static [&'static str],
+    used: &'static str,
+    /// The name of a number in `memory.stat`: the bytes of file pages that the operating system can drop at once.
+    inactive: &'static str,
+}
+
+/// The files of groups of version 1.
+const VERSION_1: GroupFiles = GroupFiles {
+    limits: &["memory.limit_in_bytes"],
+    used: "memory.usage_in_bytes",
+    inactive: "total_inactive_file",
+};
+
+/// The files of groups of version 2.
+const VERSION_2: GroupFiles = GroupFiles {
+    // Above `memory.high` processes are not killed, but slowed to a crawl.
+    limits: &["memory.max", "memory.high"],
+    used: "memory.current",
+    inactive: "inactive_file",
+};
+
+/// Finds the longest end of a group's path that exists below the top of its hierarchy: of `a/b/c` one of `a/b/c`, `b/c`,
+/// `c` and the top itself.
+fn longest_existing_end(top: &Path, group: &str) -> Option<PathBuf> {
     let parts: Vec<&str> = group.split('/').collect();
-    let mut ends = (0..=parts.len()).map(|start| top.join(parts[start..].join("/")));
-    let own = ends.find(|folder| folder.is_dir())?;
-    let of_group = |group: &Path| {
+    for start in 0..=parts.len() {
+        let folder = top.join(parts[start..].join("/"));
+        if folder.is_dir() {
+            return Some(folder);
+        }
+    }
+    None
+}
+
+impl GroupFiles {
+    /// Returns the limits that the control group in this folder sets.
+    fn limits_of(&self, folder: &Path) -> Vec<Memory> {
         // File pages that the operating system can drop at once do not count as used.
-        let inactive = read_number(&group.join("memory.stat"), inactive).unwrap_or(0);
-        let used = read_number(&group.join(used), "").unwrap_or(0).saturating_sub(inactive);
-        let files = limits.iter().map(|name| group.join(name));
-        let limited =
-            |file: PathBuf| Some(Memory::limited(read_number(&file, "")?, used, file.display()));
-        files.filter_map(limited).collect::<Vec<_>>()
-    };
-    let groups = own.ancestors().take_while(|folder| folder.starts_with(&top));
-    Some(groups.flat_map(of_group).collect())
+        let inactive = read_number(&folder.join("memory.stat"), self.inactive).unwrap_or(0);
+        let in_use = read_number(&folder.join(self.used), "").unwrap_or(0);
+        let used = in_use.saturating_sub(inactive);
+        let mut limits = Vec::new();
+        for name in self.limits {
+            let file = folder.join(name);
+            if let Some(total) = read_number(&file, "") {
+                limits.push(Memory::limited(total, used, file.display()));
+            }
+        }
+        limits
+    }
 }
 
 /// Reads the number that follows a name at the beginning of a line. With an empty name, reads the number on the first
