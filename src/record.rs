@@ -61,6 +61,7 @@ mod lock;
 mod place;
 mod reader;
 mod runs;
+mod sync;
 mod twice;
 mod writer;
 

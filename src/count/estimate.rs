@@ -83,22 +83,22 @@ impl Count<'_> {
                 Approximate::roughly(3600.0 * hours)
             }
         };
-        let wall_time_left = left.estimate();
+        let wall_time_of_rest = left.estimate();
         let seconds_taken = sample.elapsed.as_secs_f64();
         let seconds = if is_whole {
             Approximate { value: seconds_taken, standard_error: 0.0 }
-        } else if let Some(left) = wall_time_left {
-            Approximate { value: left.seconds.value + seconds_taken, ..left.seconds }
+        } else if let Some(rest) = wall_time_of_rest {
+            Approximate { value: rest.seconds.value + seconds_taken, ..rest.seconds }
         } else {
             // If nothing is known, each thread is assumed to have a core of its own, if there are that many.
-            let cores = sample.threads.min(cores());
-            Approximate::roughly(cpu_seconds.value / cores as f64)
+            let used_cores = sample.threads.min(cores());
+            Approximate::roughly(cpu_seconds.value / used_cores as f64)
         };
         Ok(Estimate {
             sample,
             cpu_seconds,
             seconds,
-            cores: wall_time_left.map(|left| left.cores),
+            cores: wall_time_of_rest.map(|rest| rest.cores),
             total: left.total(),
         })
     }
@@ -114,17 +114,20 @@ impl Count<'_> {
         let begun = Instant::now();
         let longest = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() > longest;
-        let outcome = Cancel::run_until(is_over, |stop| {
-            let whole = self.clone().shard(Shard::WHOLE).without_journal();
-            let count = whole.observer(&observer).cancel(stop);
-            count.on_its_threads(|| {
-                let mut job = Job::new(&count);
-                job.stop = observer.enough.clone();
-                job.run()
-            })?
-        })??;
+        let outcome = Cancel::run_until(is_over, |stop| self.run_observed(&observer, stop))??;
         let left = observer.left().clone();
         Ok((outcome, left))
+    }
+
+    /// Counts the whole board without a journal, until the observer has enough units or the flag is raised.
+    fn run_observed(&self, observer: &SampleObserver<'_>, stop: &Cancel) -> Result<Outcome, Error> {
+        let whole = self.clone().shard(Shard::WHOLE).without_journal();
+        let count = whole.observer(observer).cancel(stop);
+        count.on_its_threads(|| {
+            let mut job = Job::new(&count);
+            job.stop = observer.enough.clone();
+            job.run()
+        })?
     }
 }
 

@@ -142,6 +142,7 @@ impl<'a> Job<'a> {
         let kernel = count.kernel_of(plan.engine());
         let run = Run::begin(kernel, threads, count.shard);
         let units: Vec<Range<usize>> = count.shard.ranges(plan.units()).collect();
+        // A count appends to no journal of a folder, so nothing is cut off from them.
         let cut_off = match (&place, &record) {
             (Some(Place::File(_)), Some(record)) => record.files()[0].cut_off,
             _ => 0,

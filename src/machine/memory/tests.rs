@@ -1,5 +1,7 @@
 //! Tests with control groups laid out in a folder, as operating systems and containers show them.
 
+use std::path::PathBuf;
+
 use super::*;
 
 /// A folder that stands for `/`. It is removed at the end.
