@@ -1,8 +1,8 @@
 //! The errors of the library.
 //!
 //! A message names the value and its limit. It does not say what to do next, because that depends on the program: the
-//! command line adds its own advice. The enums are not `non_exhaustive`. So the command line no longer compiles if a
-//! new error lacks its advice.
+//! command line adds its own advice. The enums are not `non_exhaustive`. So the command line does not compile if an
+//! error lacks its advice.
 
 mod journal;
 

@@ -41,9 +41,10 @@ impl Place {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] if the name of a journal does not end in `.journal`. [`Error::CountsDiffer`] if a unit
-    /// has two different counts: counting it once more would not settle which of them is right. [`Error::Journal`] if
-    /// the journal, or a journal in the folder, cannot be read now: its units may be finished. [`Error::StoppedBefore`]
-    /// if the count is cancelled while the disk takes what it does not have yet.
+    /// has two different counts, because counting it once more would not settle which of them is right.
+    /// [`Error::Journal`] if the journal, or a journal in the folder, cannot be read at this moment, because its units
+    /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while the disk takes what it does not have
+    /// yet.
     pub(crate) fn open(
         path: &Path,
         wanted: &Wanted,

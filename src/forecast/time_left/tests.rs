@@ -28,7 +28,8 @@ fn boards() -> impl Iterator<Item = Board> {
     UNIT_TIMES.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let mut fields = line.split(',');
         let mut field = || fields.next().expect("a field").parse().expect("a number");
-        let (n, units) = (field(), field());
+        let n = field();
+        let units = field();
         Board { n, units, means: fields.map(|mean| mean.parse().expect("a number")).collect() }
     })
 }
@@ -86,19 +87,22 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
         reports.extend(job.as_ref().map(|job| Reverse((job.report.cpu_time, thread))));
         jobs.push(job);
     }
-    let (mut estimates, mut end, mut next) = (Vec::new(), Duration::ZERO, Duration::ZERO);
+    let mut estimates = Vec::new();
+    let mut end = Duration::ZERO;
+    let mut next_estimate = Duration::ZERO;
     let about = times.iter().sum::<Duration>().div_f64(threads as f64);
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&UnitsDone { elapsed: now, ..report });
-        let estimate = (now >= next).then(|| left.estimate()).flatten();
-        let estimate = estimate.map(|left| left.seconds);
-        if let Some(estimate) = estimate.filter(|estimate| estimate.standard_error.is_finite()) {
-            estimates.push((now, estimate));
-            next = now + about / 200;
+        if now >= next_estimate
+            && let Some(WallTime { seconds, .. }) = left.estimate()
+            && seconds.standard_error.is_finite()
+        {
+            estimates.push((now, seconds));
+            next_estimate = now + about / 200;
         }
-        let next = if rest.is_empty() { ranges.next() } else { Some(rest) };
-        let job = next.map(|units| Job::new(units, times));
+        let units = if rest.is_empty() { ranges.next() } else { Some(rest) };
+        let job = units.map(|units| Job::new(units, times));
         reports.extend(job.as_ref().map(|job| Reverse((now + job.report.cpu_time, thread))));
         jobs[thread] = job;
         end = now;
@@ -112,7 +116,8 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
 fn the_interval_covers_the_truth_in_nine_of_ten_runs() {
     const PARTS_OF_RUN: [f64; 8] = [0.0, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95];
     for board in boards() {
-        let (mut runs, mut covered) = (0, [0; PARTS_OF_RUN.len()]);
+        let mut runs = 0;
+        let mut covered = [0; PARTS_OF_RUN.len()];
         for threads in [1, 2, 8, 32] {
             for run in 0..6 {
                 let times = board.times(43 * run, run as u64, threads);
@@ -152,7 +157,8 @@ fn a_busy_machine_takes_longer() {
     for unit in 0..100 {
         assert_eq!(left.estimate().is_some(), unit >= 2, "after {unit} s");
         let units = 7 * unit..7 * unit + 1;
-        let (elapsed, cpu_time) = (Duration::from_secs(unit as u64 + 1), Duration::from_secs(1));
+        let elapsed = Duration::from_secs(unit as u64 + 1);
+        let cpu_time = Duration::from_secs(1);
         left.record(&UnitsDone { units, elapsed, cpu_time, ..UnitsDone::default() });
     }
     let WallTime { seconds, cores } = left.estimate().expect("a hundred units");

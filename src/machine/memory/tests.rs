@@ -37,11 +37,12 @@ impl Root {
 
     /// Returns the file, the limit and the bytes left, for every limit.
     fn memory(&self) -> Vec<(String, u64, u64)> {
-        let plain = |file: &str| {
-            Path::new(file).strip_prefix(&self.0).expect("below").display().to_string()
-        };
-        let limits = group_limits(&self.0).into_iter();
-        limits.map(|group| (plain(&group.limit), group.total, group.available)).collect()
+        let mut limits = Vec::new();
+        for group in group_limits(&self.0) {
+            let file = Path::new(&group.limit).strip_prefix(&self.0).expect("below");
+            limits.push((file.display().to_string(), group.total, group.available));
+        }
+        limits
     }
 }
 
