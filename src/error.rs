@@ -17,8 +17,8 @@ pub use journal::{IoError, JournalError, Lack, RecordedCount};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A value that cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
-    /// square that is off the board or attacked by another queen, text in the environment variable `NQUEENS_MEMORY` that
-    /// is no size.
+    /// square that is off the board or attacked by another queen, text in the environment variable `NQUEENS_MEMORY`
+    /// that is no size.
     #[error("'{given}' is not {what}: {advice}")]
     InvalidValue {
         /// The kind of value that is expected, such as `a board size` or `an engine`.

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! The true value lies within twice the standard error in 95 % of all cases. That needs at least twenty blocks. From
-//! fewer of them the standard error is infinite. This is the ratio estimator of survey sampling, with its correction for
-//! finite populations (W. G. Cochran, *Sampling Techniques*, chapter 6). The number of solutions is estimated in the same
-//! way, from the solutions of the finished units.
+//! fewer of them the standard error is infinite. This is the ratio estimator of survey sampling, with its correction
+//! for finite populations (W. G. Cochran, *Sampling Techniques*, chapter 6). The number of solutions is estimated in
+//! the same way, from the solutions of the finished units.
 //!
 //! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute. So it holds if
 //! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.

@@ -82,8 +82,8 @@ impl Cpu {
 /// Returns the number of cores that this process may use, 1 to [`MAX_THREADS`].
 ///
 /// The number respects the CPU affinity of the process, and the CPU quotas of its control group and of all groups above
-/// it. A quota is rounded down to whole cores, but to one core at least. The number is 1 if the operating system does not
-/// report it.
+/// it. A quota is rounded down to whole cores, but to one core at least. The number is 1 if the operating system does
+/// not report it.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
 }

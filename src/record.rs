@@ -172,11 +172,12 @@ impl Record {
             .map(|path| read_counts(path, &plan, looks_for_writers, &counts))
             .collect();
         let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Self::new(counts, named_by, journals)
+        Self::from_journals(counts, named_by, journals)
     }
 
-    /// Makes the record of journals that were read into `counts`.
-    fn new(
+    /// Makes the record of journals that were read into `counts`. If units are disputed, the journals are read again,
+    /// to find their lines.
+    fn from_journals(
         counts: Counts,
         named_by: &Path,
         journals: Vec<Result<Option<JournalFile>, Error>>,

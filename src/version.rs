@@ -1,6 +1,7 @@
 //! The version and the commit of this build.
 
-/// The commit from which this crate was compiled, with `-modified` if its sources had changed since. `build.rs` finds it.
+/// The commit from which this crate was compiled, with `-modified` if its sources had changed since. `build.rs` finds
+/// it.
 ///
 /// If `NQUEENS_COMMIT` is set during the compilation, it names the commit. Otherwise the commit is `unknown` outside
 /// a repository of this crate.

@@ -55,8 +55,8 @@ impl<'a> Driver<'a> {
         counted.try_reduce(Sum::default, |one, other| Ok(one + other))
     }
 
-    /// Counts the units of a range with the worker of this thread. The worker is made for the first range of the thread,
-    /// because it may need hundreds of megabytes, and a thread may get no range.
+    /// Counts the units of a range with the worker of this thread. The worker is made for the first range of the
+    /// thread, because it may need hundreds of megabytes, and a thread may get no range.
     fn count_on_thread(
         &self,
         worker: &mut Option<Worker<'a>>,

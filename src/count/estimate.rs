@@ -71,10 +71,10 @@ impl Count<'_> {
     /// The errors of [`Count::run`]. A cancellation is an error only if no unit was finished before:
     /// [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
-        self.check()?;
+        self.check_engine()?;
         let (sample, left) = self.take_sample(time)?;
         let is_whole = sample.units_done == sample.units;
-        let cpu_seconds = match left.all_cpu_seconds() {
+        let cpu_seconds = match left.estimate_all_cpu_seconds() {
             Some(seconds) if is_whole => seconds,
             Some(seconds) => seconds.with_run_variation(),
             None => {
@@ -99,7 +99,7 @@ impl Count<'_> {
             cpu_seconds,
             seconds,
             cores: wall_time_of_rest.map(|rest| rest.cores),
-            total: left.total(),
+            total: left.estimate_total(),
         })
     }
 
@@ -133,7 +133,7 @@ impl Count<'_> {
 
 /// Returns whether enough units are finished to estimate the error of their CPU time.
 fn has_known_error(left: &TimeLeft) -> bool {
-    left.all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite())
+    left.estimate_all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite())
 }
 
 /// An observer that stops a count when the sample is large enough.

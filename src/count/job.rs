@@ -1,5 +1,5 @@
-//! The one way through a count, of a whole board or a shard, and through an estimate: open the place for journals, plan,
-//! count, close the journal.
+//! The one way through a count, of a whole board or a shard, and through an estimate: open the place for journals,
+//! plan, count, close the journal.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -101,7 +101,7 @@ impl Count<'_> {
     ///
     /// The errors of [`Count::run`], but not [`Error::Stopped`].
     pub fn run_until_stopped(&self) -> Result<Outcome, Error> {
-        self.check()?;
+        self.check_engine()?;
         self.on_its_threads(|| Job::new(self).run())?
     }
 }
@@ -134,13 +134,13 @@ impl<'a> Job<'a> {
     pub(super) fn run(self) -> Result<Outcome, Error> {
         let count = self.count;
         let threads = rayon::current_num_threads();
-        let (place, record) = self.open_place()?;
+        let (place, record) = self.open_journals()?;
         let plan = match &record {
             Some(record) => count.check_recorded_plan(record)?,
             None => Arc::new(count.make_plan()?),
         };
         let kernel = count.kernel_of(plan.engine());
-        let run = Run::begin(kernel, threads, count.shard);
+        let run = Run::of_this_process(kernel, threads, count.shard);
         let units: Vec<Range<usize>> = count.shard.ranges(plan.units()).collect();
         // A count appends to no journal of a folder, so nothing is cut off from them.
         let cut_off = match (&place, &record) {
@@ -178,16 +178,16 @@ impl<'a> Job<'a> {
             stop: self.stop.clone(),
         };
         let counted = driver.run(&recorded.todo)?;
-        self.close(&start, counted, journal, recorded.runs)
+        self.finish(&start, counted, journal, recorded.runs)
     }
 
     /// Opens the place for journals, if there is one, and reads what it holds of the shard.
-    fn open_place(&self) -> Result<(Option<Place>, Option<Record>), Error> {
+    fn open_journals(&self) -> Result<(Option<Place>, Option<Record>), Error> {
         let count = self.count;
         let Some(path) = &count.journal else { return Ok((None, None)) };
         let new_plan = || count.make_plan();
         let (place, record) =
-            Place::open(path, &count.wanted(), count.shard, new_plan, &count.cancel)?;
+            Place::open_and_read(path, &count.wanted(), count.shard, new_plan, &count.cancel)?;
         Ok((Some(place), record))
     }
 
@@ -201,8 +201,8 @@ impl<'a> Job<'a> {
         TimeLeft::new(recorded.sample.clone(), rest, threads.min(cores()))
     }
 
-    /// Closes the journal and makes the outcome.
-    fn close(
+    /// Closes the journal, if there is one, and makes the outcome.
+    fn finish(
         &self,
         start: &Start<'_>,
         counted: Sum,
@@ -263,7 +263,7 @@ impl<'a> Job<'a> {
         let waits = || observer.waits_for_disk(total);
         // The first cancellation stops the counting, or, if all units are counted, this wait.
         let is_over = || is_complete && self.count.cancel.is_cancelled();
-        let (read_back, news) = journal.close(counted, &waits, &is_over)?;
+        let (read_back, news) = journal.close_and_check(counted, &waits, &is_over)?;
         if let Some(news) = news {
             observer.journal_harmed(&news);
         }

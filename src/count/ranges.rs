@@ -29,12 +29,12 @@ pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(100);
 const LONGEST: usize = 400;
 
 /// A range is at most this part of the units that its thread has done, or has left. With a larger number there are more
-/// short ranges, which cost more. With a smaller one, early forecasts lack more of the ranges that take long, and threads
-/// wait longer at the end.
+/// short ranges, which cost more. With a smaller one, early forecasts lack more of the ranges that take long, and
+/// threads wait longer at the end.
 const PARTS: usize = 8;
 
-/// Cuts units into ranges for this number of threads, in the order in which threads take them. `counted_together` returns
-/// the units that are counted together with a unit.
+/// Cuts units into ranges for this number of threads, in the order in which threads take them. `counted_together`
+/// returns the units that are counted together with a unit.
 pub(crate) fn cut_into_ranges(
     todo: &[Range<usize>],
     threads: usize,
@@ -80,8 +80,8 @@ pub(super) fn number_of_units(ranges: &[Range<usize>]) -> usize {
     ranges.iter().map(ExactSizeIterator::len).sum()
 }
 
-/// Cuts a piece in two: a part of about this length from its beginning, or from its end, and the rest. If the rest would
-/// be shorter than the part, the part is the whole piece, and the rest is empty.
+/// Cuts a piece in two: a part of about this length from its beginning, or from its end, and the rest. If the rest
+/// would be shorter than the part, the part is the whole piece, and the rest is empty.
 fn split(
     piece: Range<usize>,
     length: usize,
@@ -161,8 +161,8 @@ mod tests {
         }
     }
 
-    /// If each unit is counted alone, a range is at most twice the part that the rule names: a piece is not cut if its rest
-    /// would be shorter.
+    /// If each unit is counted alone, a range is at most twice the part that the rule names: a piece is not cut if its
+    /// rest would be shorter.
     #[test]
     fn ranges_are_short_at_both_ends() {
         for threads in [1, 2, 16] {

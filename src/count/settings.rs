@@ -182,8 +182,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Checks that the plan of a record agrees with the settings, and returns it. A setting that was left out agrees with
-    /// any plan.
+    /// Checks that the plan of a record agrees with the settings, and returns it. A setting that was left out agrees
+    /// with any plan.
     pub(super) fn check_recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
         let held = record.plan();
         let asked_engine = self.engine_asked().unwrap_or(held.engine());
@@ -229,7 +229,7 @@ impl<'a> Count<'a> {
     }
 
     /// Checks that the engine counts boards of this size.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check_engine(&self) -> Result<(), Error> {
         match self.engine {
             Some(engine) => engine.check(self.size),
             None => Ok(()),

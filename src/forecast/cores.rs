@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::done::UnitsDone;
 
-/// The time, in seconds, over which the cores are averaged. It is long enough for a mean, and short enough that a process
-/// that was stopped, continued, or moved to other cores has a true forecast a minute later.
+/// The time, in seconds, over which the cores are averaged. It is long enough for a mean, and short enough that a
+/// process that was stopped, continued, or moved to other cores has a true forecast a minute later.
 const AVERAGED_SECONDS: f64 = 60.0;
 
 /// What the threads of a process have lately reported.
@@ -19,8 +19,8 @@ pub(crate) struct Cores {
     longest: f64,
 }
 
-/// The end of a report in seconds since the process began, and its CPU seconds. A thread has spent them just before that
-/// moment, at once if it had a core of its own.
+/// The end of a report in seconds since the process began, and its CPU seconds. A thread has spent them just before
+/// that moment, at once if it had a core of its own.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     end: f64,

@@ -1,8 +1,8 @@
 //! The finished units of a plan, and what they say of the other ones.
 //!
-//! Neighbouring units are alike. So the finished units of a block of consecutive units are one observation, however many
-//! lines or reports they came in. A count takes its first units from all over the plan (`count::ranges`), so after a
-//! second there are dozens of blocks.
+//! Neighbouring units are alike. So the finished units of a block of consecutive units are one observation, however
+//! many lines or reports they came in. A count takes its first units from all over the plan (`count::ranges`), so after
+//! a second there are dozens of blocks.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ const MAX_BLOCKS: usize = 64;
 /// The number of blocks below which the error of an estimate cannot be estimated.
 const MIN_BLOCKS: usize = 20;
 
-/// With k blocks, the standard error is increased by this many times 1/k of itself. Times are skewed, many short and few
-/// long, and small samples often lack the long ones. Without this, samples of 30 blocks covered the total in 44 of 50
-/// cases.
+/// With k blocks, the standard error is increased by this many times 1/k of itself. Times are skewed, many short and
+/// few long, and small samples often lack the long ones. Without this, samples of 30 blocks covered the total in 44 of
+/// 50 cases.
 const SMALL_SAMPLE: f64 = 3.0;
 
 /// The finished units of a plan, by blocks of consecutive units.
@@ -81,7 +81,7 @@ impl Sample {
     }
 
     /// Estimates the number of solutions of the whole plan.
-    pub(crate) fn total(&self, rest: Rest) -> Approximate {
+    pub(crate) fn estimate_total(&self, rest: Rest) -> Approximate {
         let found: f64 = self.blocks.values().map(|block| block.solutions).sum();
         let left = self.estimate(|block| block.units, |block| block.solutions, rest.units as f64);
         Approximate { value: found + left.value, ..left }
@@ -91,7 +91,7 @@ impl Sample {
     ///
     /// CPU time follows the number of solutions more closely than the number of units. So if the total is published,
     /// the estimate by solutions is taken, unless that by units has the smaller error.
-    pub(crate) fn cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
+    pub(crate) fn estimate_cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
         if self.is_empty() {
             return None;
         }
@@ -170,8 +170,8 @@ mod tests {
     fn equal_units_give_an_exact_estimate_and_so_does_a_whole_plan() {
         let rest = |units| Rest { units, solutions: None };
         let exact = |value| Some(Approximate { value, standard_error: 0.0 });
-        assert_eq!(of_units(20, |_| 2, 1).cpu_seconds(rest(30)), exact(60.0));
-        assert_eq!(of_units(50, |unit| unit as u64, 1).cpu_seconds(rest(0)), exact(0.0));
+        assert_eq!(of_units(20, |_| 2, 1).estimate_cpu_seconds(rest(30)), exact(60.0));
+        assert_eq!(of_units(50, |unit| unit as u64, 1).estimate_cpu_seconds(rest(0)), exact(0.0));
     }
 
     #[test]
@@ -179,11 +179,11 @@ mod tests {
         let rest = Rest { units: 20, solutions: None };
         let error = |blocks| {
             let sample = of_units(blocks, |unit| 1 + unit as u64 % 2, 0);
-            sample.cpu_seconds(rest).expect("some blocks").standard_error
+            sample.estimate_cpu_seconds(rest).expect("some blocks").standard_error
         };
         assert!(error(19).is_infinite() && error(20).is_finite());
-        assert_eq!(of_units(30, |_| 1, 0).total(rest), Approximate::roughly(0.0));
-        assert_eq!(Sample::new(5).cpu_seconds(rest), None);
+        assert_eq!(of_units(30, |_| 1, 0).estimate_total(rest), Approximate::roughly(0.0));
+        assert_eq!(Sample::new(5).estimate_cpu_seconds(rest), None);
     }
 
     /// Units whose time follows their solutions, of which mostly cheap ones are finished.
@@ -194,7 +194,7 @@ mod tests {
             sample.add(&done(first, 100 + first / 5000, 10_000, 10));
         }
         let rest = Rest { units: 94_500, solutions: None };
-        let left = |rest| sample.cpu_seconds(rest).expect("fifty blocks").value;
+        let left = |rest| sample.estimate_cpu_seconds(rest).expect("fifty blocks").value;
         assert!((8.0..10.0).contains(&left(rest)), "as many CPU seconds for each unit");
         let rest = Rest { solutions: Some(9.5e7), ..rest };
         assert!((left(rest) - 95.0).abs() < 1e-6, "as many for each solution");
@@ -210,9 +210,9 @@ mod tests {
         }
         even.add_all(&odd);
         let rest = Rest { units: 10, solutions: None };
-        let left = even.cpu_seconds(rest).expect("thirty blocks");
+        let left = even.estimate_cpu_seconds(rest).expect("thirty blocks");
         assert!(left.value == 20.0 && left.standard_error.is_finite(), "{left:?}");
-        let total = even.total(rest).value;
+        let total = even.estimate_total(rest).value;
         assert!((total - 245.0).abs() < 1e-9, "sixty units have 210 solutions, seventy {total}");
     }
 }

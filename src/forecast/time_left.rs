@@ -75,20 +75,20 @@ impl TimeLeft {
     }
 
     /// Estimates the CPU seconds of the whole count from the finished units.
-    pub(crate) fn all_cpu_seconds(&self) -> Option<Approximate> {
-        let left = self.sample.cpu_seconds(self.rest)?;
+    pub(crate) fn estimate_all_cpu_seconds(&self) -> Option<Approximate> {
+        let left = self.sample.estimate_cpu_seconds(self.rest)?;
         Some(Approximate { value: left.value + self.spent, ..left })
     }
 
     /// Estimates the number of solutions of the whole from the finished units.
-    pub(crate) fn total(&self) -> Approximate {
-        self.sample.total(self.rest)
+    pub(crate) fn estimate_total(&self) -> Approximate {
+        self.sample.estimate_total(self.rest)
     }
 
-    /// Estimates the remaining wall time. Returns `None` until units are finished. While too little is known to estimate
-    /// the error, the standard error is infinite.
+    /// Estimates the remaining wall time. Returns `None` until units are finished. While too little is known to
+    /// estimate the error, the standard error is infinite.
     pub fn estimate(&self) -> Option<WallTime> {
-        let work = self.sample.cpu_seconds(self.rest)?;
+        let work = self.sample.estimate_cpu_seconds(self.rest)?;
         let cores = self.cores.mean()?.min(self.most_cores as f64);
         Some(WallTime::of(work, cores))
     }

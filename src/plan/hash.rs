@@ -77,8 +77,8 @@ fn near_ties(domains: &RowDomains) -> Vec<u32> {
     sets
 }
 
-/// Moves the columns of a set that are on `side`, the even or the odd columns of a board, one place further on that side,
-/// and the last one to the front.
+/// Moves the columns of a set that are on `side`, the even or the odd columns of a board, one place further on that
+/// side, and the last one to the front.
 fn turn(set: u32, side: u32) -> u32 {
     let moved = (set << 2 | set >> (2 * side.count_ones() - 2)) & side;
     set & !side | moved

@@ -63,8 +63,8 @@ pub(super) fn is_locked(file: &File) -> bool {
 /// The number of bytes that are compared to tell whether two files are the same journal.
 const COMPARED_BYTES: usize = 4096;
 
-/// Returns whether a path leads to this open file, as far as the content shows: whether the file there is at least `end`
-/// bytes long, and has the last bytes before `end` in common with the open file.
+/// Returns whether a path leads to this open file, as far as the content shows: whether the file there is at least
+/// `end` bytes long, and has the last bytes before `end` in common with the open file.
 ///
 /// Inode numbers do not tell. Some file systems give one file a new number at each look, others give all files the same
 /// number.

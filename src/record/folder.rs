@@ -62,7 +62,8 @@ pub(super) fn read_folder(
         // Reading the files leaves them out, and says why.
         Ok(None) | Err(_) => {}
     }
-    // All shards have one plan, so any journal of the count will do. If a user has mixed plans, all shards take the same.
+    // All shards have one plan, so any journal of the count will do. If a user has mixed plans, all shards take the
+    // same.
     passed_over.sort_unstable();
     for path in &passed_over {
         let Ok(Some(first)) = FirstLine::read_at(path) else { continue };

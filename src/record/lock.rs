@@ -51,13 +51,16 @@ impl LockedJournal {
     }
 
     /// Locks the journal at a path and reads it from the disk. Returns no record if the journal has not begun.
-    pub(super) fn open(path: &Path, cancel: &Cancel) -> Result<(Self, Option<Record>), Error> {
+    pub(super) fn lock_and_read(
+        path: &Path,
+        cancel: &Cancel,
+    ) -> Result<(Self, Option<Record>), Error> {
         // The file is opened without `create`: Linux may refuse that for a file of another user
         // (`fs.protected_regular`).
-        let file = open_locked(path, OpenOptions::new().read(true).append(true))?;
+        let file = open_and_lock(path, OpenOptions::new().read(true).append(true))?;
         // The cache keeps what is not yet on disk, so that is written first.
-        sync(path, &file, cancel)?;
-        let (record, length) = read_from_disk(path, &file, None)?;
+        sync_unless_cancelled(path, &file, cancel)?;
+        let (record, length) = read_whole_from_disk(path, &file, None)?;
         let mut journal = Self { length, ..Self::empty(path, file, false) };
         if let Some(record) = &record {
             let read = &record.files()[0];
@@ -69,7 +72,7 @@ impl LockedJournal {
 
     /// Creates a journal and locks it. If another process has made the file meanwhile, the file is opened.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        let file = open_locked(path, OpenOptions::new().read(true).append(true).create(true))?;
+        let file = open_and_lock(path, OpenOptions::new().read(true).append(true).create(true))?;
         Ok(Self::empty(path, file, false))
     }
 
@@ -99,7 +102,7 @@ impl LockedJournal {
 }
 
 /// Opens a journal, locks it, and checks that it is still at its path.
-fn open_locked(path: &Path, options: &OpenOptions) -> Result<File, Error> {
+fn open_and_lock(path: &Path, options: &OpenOptions) -> Result<File, Error> {
     let file = open_with(path, options)?;
     lock_for_writing(&file).map_err(|error| error.at(path))?;
     // Another file may have taken its name before it was locked.
@@ -115,7 +118,7 @@ fn open_locked(path: &Path, options: &OpenOptions) -> Result<File, Error> {
 }
 
 /// Forces a journal to disk, which may take its time. A cancellation ends the wait.
-fn sync(path: &Path, file: &File, cancel: &Cancel) -> Result<(), Error> {
+fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<(), Error> {
     let cannot_write = |error| JournalError::cannot("write", error).at(path);
     let file = file.try_clone().map_err(cannot_write)?;
     let (sender, receiver) = channel();
@@ -141,7 +144,7 @@ fn sync(path: &Path, file: &File, cancel: &Cancel) -> Result<(), Error> {
 ///
 /// [`Error::Journal`] if the file cannot be read to its end, or if its first line names no plan, whether the plan is
 /// known or not: nobody could read the file again.
-pub(super) fn read_from_disk(
+pub(super) fn read_whole_from_disk(
     path: &Path,
     mut file: &File,
     known_plan: Option<&Arc<Plan>>,
@@ -160,7 +163,7 @@ pub(super) fn read_from_disk(
     let mut input = CountingReader::new(file);
     let journal = JournalFile::read(path, &mut input, false, &plan, put)?;
     let has_begun = journal.is_some();
-    let record = Record::new(counts, path, vec![Ok(journal)])?;
+    let record = Record::from_journals(counts, path, vec![Ok(journal)])?;
     check_is_whole(&record)?;
     // If the reading ended early, the rest must not be cut off.
     let read = input.bytes;

@@ -45,7 +45,7 @@ impl Place {
     /// [`Error::Journal`] if the journal, or a journal in the folder, cannot be read at this moment, because its units
     /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while the disk takes what it does not have
     /// yet.
-    pub(crate) fn open(
+    pub(crate) fn open_and_read(
         path: &Path,
         wanted: &Wanted,
         shard: Shard,
@@ -63,7 +63,7 @@ impl Place {
         } else if is_missing(path) {
             (Self::NewFile(path.to_owned()), None)
         } else {
-            let (journal, record) = LockedJournal::open(path, cancel)?;
+            let (journal, record) = LockedJournal::lock_and_read(path, cancel)?;
             (Self::File(journal), record)
         };
         if let Some(record) = &record {
@@ -121,7 +121,8 @@ mod tests {
         let wanted =
             Wanted { size: plan.size(), which: plan.which_count(), engine: None, split_rows: None };
         let new_plan = || unreachable!("the place is not a folder");
-        let (place, _) = Place::open(path, &wanted, Shard::WHOLE, new_plan, &Cancel::new())?;
+        let (place, _) =
+            Place::open_and_read(path, &wanted, Shard::WHOLE, new_plan, &Cancel::new())?;
         Ok(place)
     }
 
@@ -132,7 +133,7 @@ mod tests {
         let path = folder.path().join("q.journal");
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
         let plan = Arc::new(plan);
-        let run = Run::begin(Kernel::Portable, 1, Shard::WHOLE);
+        let run = Run::of_this_process(Kernel::Portable, 1, Shard::WHOLE);
         let new = open(&path, &plan).expect("no file yet");
         assert!(!path.exists(), "it is made when the count begins");
         drop(new.begin(&plan, Sum::default(), &run).expect("a journal"));

@@ -26,8 +26,8 @@ pub struct WorkLeft {
     /// The CPU time of the rest in seconds. `None` while nothing is finished. The standard error is infinite while
     /// too little is finished.
     pub cpu_seconds: Option<Approximate>,
-    /// The wall time of the rest, if the processes that are counting at this moment count all of it. `None` if no process
-    /// is counting, or while too little is known.
+    /// The wall time of the rest, if the processes that are counting at this moment count all of it. `None` if no
+    /// process is counting, or while too little is known.
     pub wall_time: Option<WallTime>,
 }
 
@@ -98,11 +98,11 @@ impl Record {
         let are_alike = current.iter().all(|run| run.is_like(current[0]));
         let sample = self.sample(|run| current.iter().any(|other| other.is_like(run)));
         let work = if sample.is_empty() {
-            self.sample(|_| true).cpu_seconds(rest).map(with_unknown_error)
+            self.sample(|_| true).estimate_cpu_seconds(rest).map(with_unknown_error)
         } else if are_alike {
-            sample.cpu_seconds(rest)
+            sample.estimate_cpu_seconds(rest)
         } else {
-            sample.cpu_seconds(rest).map(with_unknown_error)
+            sample.estimate_cpu_seconds(rest).map(with_unknown_error)
         };
         let cores = self.cores();
         WorkLeft {

@@ -40,7 +40,7 @@ pub struct Run {
 
 impl Run {
     /// Makes the run of this process, which begins now.
-    pub(crate) fn begin(kernel: Kernel, threads: usize, shard: Shard) -> Self {
+    pub(crate) fn of_this_process(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         Self {
             version: version(),
             date: today(),
@@ -115,8 +115,8 @@ impl fmt::Display for Run {
     }
 }
 
-/// Returns the number of shards, if all processes that wrote these journals agree on it. It is 1 if none of them counted
-/// a shard. A whole count among shards has no say, and neither has a run whose line is lost.
+/// Returns the number of shards, if all processes that wrote these journals agree on it. It is 1 if none of them
+/// counted a shard. A whole count among shards has no say, and neither has a run whose line is lost.
 pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
     let mut agreed = 1;
     for run in files.iter().flat_map(|file| &file.runs) {

@@ -1,7 +1,7 @@
 //! Writes a journal while its units are being counted.
 //!
-//! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed. The
-//! thread of [`sync`](super::sync) forces the lines to disk.
+//! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed.
+//! The thread of [`sync`](super::sync) forces the lines to disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::Record;
 use super::disk::open;
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
-use super::lock::{LockedJournal, read_from_disk};
+use super::lock::{LockedJournal, read_whole_from_disk};
 use super::runs::Run;
 use super::sync::{SharedFile, Syncer};
 use crate::done::{Sum, UnitsDone};
@@ -74,7 +74,7 @@ impl Journal {
     /// when it was opened and what was counted since. Calls `waits` once if the disk takes its time. From then on, the
     /// wait ends if `is_over` returns true. Returns what the journal holds, and what has happened to it and was not
     /// returned yet.
-    pub(crate) fn close(
+    pub(crate) fn close_and_check(
         mut self,
         counted: Sum,
         waits: &dyn Fn(),
@@ -108,7 +108,7 @@ impl Journal {
     /// Reads the journal back from the disk. Returns `None` if it does not even have its first line.
     fn read_back(&self) -> Result<Option<Record>, Error> {
         let file = open(self.path())?;
-        let (record, _) = read_from_disk(self.path(), &file, Some(&self.plan))?;
+        let (record, _) = read_whole_from_disk(self.path(), &file, Some(&self.plan))?;
         Ok(record)
     }
 

@@ -41,8 +41,8 @@ struct OwnGroup {
 }
 
 impl OwnGroup {
-    /// Finds the group that a line of `/proc/self/cgroup` names. Returns `None` if its hierarchy does not control memory,
-    /// or is not mounted.
+    /// Finds the group that a line of `/proc/self/cgroup` names. Returns `None` if its hierarchy does not control
+    /// memory, or is not mounted.
     fn find(root: &Path, line: &str) -> Option<Self> {
         let (_number, controllers_and_group) = line.split_once(':')?;
         let (controllers, group) = controllers_and_group.split_once(':')?;
@@ -71,8 +71,8 @@ impl OwnGroup {
     }
 }
 
-/// Finds the longest end of a group's path that exists below the top of its hierarchy: of `a/b/c` one of `a/b/c`, `b/c`,
-/// `c` and the top itself.
+/// Finds the longest end of a group's path that exists below the top of its hierarchy: of `a/b/c` one of `a/b/c`,
+/// `b/c`, `c` and the top itself.
 fn longest_existing_end(top: &Path, group: &str) -> Option<PathBuf> {
     let parts: Vec<&str> = group.split('/').collect();
     for start in 0..=parts.len() {
