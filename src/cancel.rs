@@ -70,7 +70,7 @@ impl Cancel {
             let thread = Builder::new().name("nqueens-watch".to_owned());
             let flag = stop.clone();
             let watch = move || flag.raise_when(is_over, &ended);
-            thread.spawn_scoped(scope, watch).map_err(Error::no_thread)?;
+            thread.spawn_scoped(scope, watch).map_err(Error::thread_not_started)?;
             Ok(work(&stop))
         })
     }

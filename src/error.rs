@@ -193,8 +193,8 @@ impl Error {
         Self::InvalidValue { what, given: given.to_string(), advice: advice.into() }
     }
 
-    /// Makes the error of one thread that could not be started, a thread that does not count.
-    pub(crate) fn no_thread(error: io::Error) -> Self {
+    /// Makes the error of one thread that could not be started, and that would not have counted.
+    pub(crate) fn thread_not_started(error: io::Error) -> Self {
         Self::ThreadsNotStarted { threads: 1, reason: error.to_string() }
     }
 

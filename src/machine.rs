@@ -48,7 +48,7 @@ pub(crate) fn run_on<T: Send>(
     thread::scope(|scope| {
         let thread = Builder::new().name("nqueens-waits".to_owned());
         let waiting =
-            thread.spawn_scoped(scope, || pool.install(work)).map_err(Error::no_thread)?;
+            thread.spawn_scoped(scope, || pool.install(work)).map_err(Error::thread_not_started)?;
         Ok(waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }

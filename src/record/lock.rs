@@ -125,7 +125,7 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
     // If the wait is over, there is no receiver.
     let sync_file = move || _ = sender.send(file.sync_data());
     let thread = Builder::new().name("nqueens-sync".to_owned());
-    thread.spawn(sync_file).map_err(Error::no_thread)?;
+    thread.spawn(sync_file).map_err(Error::thread_not_started)?;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok(synced) => return synced.map_err(cannot_write),

@@ -48,7 +48,7 @@ impl Syncer {
         let file = Arc::clone(file);
         let sync = move || file.sync_until_end(&told, is_new, is_in_new_folder);
         let builder = Builder::new().name("nqueens-journal".to_owned());
-        let thread = builder.spawn(sync).map_err(Error::no_thread)?;
+        let thread = builder.spawn(sync).map_err(Error::thread_not_started)?;
         Ok(Self { thread, ends })
     }
 
