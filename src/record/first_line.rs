@@ -123,8 +123,8 @@ impl FirstLine {
         self.plan.split(' ').find_map(|field| field.strip_prefix(name))
     }
 
-    /// Returns the value of a field of the plan as a number, a name and the like. Returns `None` if there is no such
-    /// value.
+    /// Returns the value of a field of the plan as a number, an engine or a board size. Returns `None` if the field has no
+    /// such value.
     fn parse_field<T: FromStr>(&self, name: &str) -> Option<T> {
         self.field(name)?.parse().ok()
     }
@@ -153,8 +153,7 @@ impl FirstLine {
     /// memory.
     pub(super) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
         let mut made = "no such plan".to_owned();
-        if let Some((size, engine)) = self.size_and_engine() {
-            let split_rows = self.parse_field("split-rows=");
+        if let Some((size, engine, split_rows)) = self.settings() {
             Plan::check_list_memory(size, engine, split_rows)?;
             let plan = Plan::new(size, engine, split_rows).for_count(self.which_count());
             made = plan.to_string();
@@ -167,13 +166,15 @@ impl FirstLine {
         Err(JournalError::OtherPlan { version, holds, has: made }.at(path))
     }
 
-    /// Returns the board size and the engine of the plan. Returns `None` if this build has no such engine, or if the
-    /// engine does not count boards of this size.
-    fn size_and_engine(&self) -> Option<(BoardSize, Engine)> {
+    /// Returns the board size, the engine and the split rows of the plan. Returns `None` if this build has no such
+    /// engine, or if the engine does not count boards of this size.
+    fn settings(&self) -> Option<(BoardSize, Engine, Option<usize>)> {
         let size: BoardSize = self.parse_field("n=")?;
         let engine: Engine = self.parse_field("engine=")?;
         engine.check(size).ok()?;
-        Some((size, engine))
+        // Only prefixes have split rows. For other plans the field has no number.
+        let split_rows = self.field("split-rows=")?.parse().ok();
+        Some((size, engine, split_rows))
     }
 }
 
