@@ -49,9 +49,9 @@ impl LineCrc {
     /// Returns the text of a line if its CRC is right. The line is given without its line feed, but may end with a
     /// carriage return if the file went through Windows.
     pub(super) fn take_from(self, line: &[u8]) -> Result<&str, &'static str> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = std::str::from_utf8(line).map_err(|_| "it is not text")?;
-        let (text, crc) = line.rsplit_once(' ').ok_or("it has no CRC")?;
+        let bytes = line.strip_suffix(b"\r").unwrap_or(line);
+        let text_and_crc = std::str::from_utf8(bytes).map_err(|_| "it is not text")?;
+        let (text, crc) = text_and_crc.rsplit_once(' ').ok_or("it has no CRC")?;
         if crc == self.crc_of(text) { Ok(text) } else { Err("its CRC differs") }
     }
 }
