@@ -85,7 +85,7 @@ impl Engine {
         self.spec().textbook.map(|textbook| textbook.largest_sensible)
     }
 
-    /// Returns the fastest engine for boards of this size: `colours` from n = 14 to 30, else `subtrees`. Smaller
+    /// Returns the fastest engine for boards of this size: `colours` from n = 14 to 30, otherwise `subtrees`. Smaller
     /// boards have too few placements to fill the vectors of `colours`.
     pub fn auto(size: BoardSize) -> Self {
         let is_for_colours = (14..=colours::LARGEST).contains(&size.get());
@@ -98,11 +98,15 @@ impl Engine {
     ///
     /// [`Error::InvalidValue`] for [`Engine::Colours`] and boards above n = 30.
     pub fn check(self, size: BoardSize) -> Result<(), Error> {
-        let most = colours::LARGEST;
-        if self != Self::Colours || size.get() <= most {
-            return Ok(());
+        let largest = colours::LARGEST;
+        if self == Self::Colours && size.get() > largest {
+            return Err(Error::out_of_range(
+                "a board of engine colours",
+                size,
+                0..=largest as usize,
+            ));
         }
-        Err(Error::out_of_range("a board of engine colours", size, 0..=most as usize))
+        Ok(())
     }
 
     /// Returns whether the inner loop of the engine has a version for each [`Kernel`].
@@ -135,13 +139,15 @@ impl Engine {
     /// Cuts the count of a board into units. Boards that are too small for an engine are cut by
     /// [`Engine::Subtrees`].
     pub(crate) fn units(self, size: BoardSize, split_rows: usize) -> Box<dyn Units> {
-        match (self, self.spec().textbook) {
-            (_, Some(Textbook { count, .. })) if size.rows() >= 1 => {
-                Box::new(FirstRowUnits { size, count })
-            }
-            (Self::Colours, _) if size.rows() >= colours::SMALLEST => Box::new(Colours::new(size)),
-            _ => Box::new(Subtrees::new(size, split_rows)),
+        if let Some(textbook) = self.spec().textbook
+            && size.rows() >= 1
+        {
+            return Box::new(FirstRowUnits { size, count: textbook.count });
         }
+        if self == Self::Colours && size.rows() >= colours::SMALLEST {
+            return Box::new(Colours::new(size));
+        }
+        Box::new(Subtrees::new(size, split_rows))
     }
 }
 
@@ -196,10 +202,13 @@ impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
-            Error::invalid("an engine", name, advice)
-        })
+        for engine in Self::ALL {
+            if engine.name() == name {
+                return Ok(engine);
+            }
+        }
+        let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
+        Err(Error::invalid("an engine", name, advice))
     }
 }
 

@@ -41,23 +41,33 @@ pub struct Known {
 
 /// Returns the published counts for boards of this size. Every field is `None` for boards that the data file lacks.
 pub fn known(size: BoardSize) -> Known {
-    lines().find(|(n, _)| *n == size.get()).map(|(_, known)| known).unwrap_or_default()
+    for (n, known) in lines() {
+        if n == size.get() {
+            return known;
+        }
+    }
+    Known::default()
 }
 
+/// Returns the size and the counts of each line of the data file that begins with a size.
 fn lines() -> impl Iterator<Item = (u32, Known)> {
-    TABLE.lines().filter_map(|line| {
-        let mut fields = line.split(',');
-        let n = fields.next()?.parse().ok()?;
-        let mut count = || fields.next().and_then(|field| field.parse().ok());
-        let known = Known {
-            total: count(),
-            fundamental: count(),
-            half_turn: count(),
-            quarter_turn: count(),
-            asymmetric: count(),
-        };
-        Some((n, known))
-    })
+    TABLE.lines().filter_map(read_line)
+}
+
+/// Reads the size and the counts of a line. Returns `None` for a line that does not begin with a size, because such
+/// lines name the sources. An empty field is an unpublished count.
+fn read_line(line: &str) -> Option<(u32, Known)> {
+    let mut fields = line.split(',');
+    let n = fields.next()?.parse().ok()?;
+    let mut next_count = || fields.next()?.parse().ok();
+    let known = Known {
+        total: next_count(),
+        fundamental: next_count(),
+        half_turn: next_count(),
+        quarter_turn: next_count(),
+        asymmetric: next_count(),
+    };
+    Some((n, known))
 }
 
 /// The result of comparing a computed count with the published one.

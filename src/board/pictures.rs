@@ -33,23 +33,43 @@ fn picture(
 ) -> String {
     let n = columns.len();
     let margin = n.to_string().len();
-    let rows = columns.iter().enumerate().rev().map(|(row, queen)| {
-        let is_dark = |column: usize| (row + column).is_multiple_of(2);
-        let squares = (0..n).map(|column| square(column == *queen as usize, is_dark(column)));
-        format!("{:>margin$} {}", row + 1, squares.collect::<String>())
-    });
-    // Columns are named by letters. If there are too few letters, they are named by numbers, printed upright: one
-    // line for each digit.
-    let names: Vec<String> = match n {
-        0..=26 => ('a'..='z').take(n).map(String::from).collect(),
-        _ => (1..=n).map(|column| format!("{column:>2}")).collect(),
-    };
-    let digits = names.first().map_or(0, String::len);
-    let names = (0..digits).map(|digit| {
-        let squares = names.iter().map(|name| format!("{:<width$}", &name[digit..=digit]));
-        format!("{:margin$} {}", "", squares.collect::<String>().trim_end())
-    });
-    rows.chain(names).collect::<Vec<_>>().join("\n")
+    let mut lines = Vec::new();
+    for (row, queen) in columns.iter().enumerate().rev() {
+        let mut line = format!("{:>margin$} ", row + 1);
+        for column in 0..n {
+            let has_queen = column == *queen as usize;
+            let is_dark = (row + column).is_multiple_of(2);
+            line.push_str(square(has_queen, is_dark));
+        }
+        lines.push(line);
+    }
+    for names in column_names(n) {
+        let mut line = format!("{:margin$} ", "");
+        for name in names {
+            line.push_str(&format!("{name:<width$}"));
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Returns the lines below a board of n columns, with a character for each column. Columns are named by letters. If
+/// there are too few letters, they are named by numbers, printed upright, with one line for each digit.
+fn column_names(n: usize) -> Vec<Vec<char>> {
+    match n {
+        0 => Vec::new(),
+        1..=26 => vec![('a'..='z').take(n).collect()],
+        _ => {
+            let mut tens = Vec::new();
+            let mut ones = Vec::new();
+            for column in 1..=n {
+                let digits = format!("{column:>2}");
+                tens.extend(digits.chars().next());
+                ones.extend(digits.chars().nth(1));
+            }
+            vec![tens, ones]
+        }
+    }
 }
 
 #[cfg(test)]

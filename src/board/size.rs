@@ -51,7 +51,10 @@ impl FromStr for BoardSize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::new(text.parse().map_err(|_| Self::out_of_range(text))?)
+        match text.parse() {
+            Ok(n) => Self::new(n),
+            Err(_) => Err(Self::out_of_range(text)),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! One solution: whether it is legal, and its eight images.
 
-use std::{array, mem};
-
 /// A way to place n queens on an n x n board so that none attacks another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Solution {
@@ -22,16 +20,27 @@ impl Solution {
     pub fn new(columns: impl Into<Vec<u32>>) -> Option<Self> {
         let columns = columns.into();
         let n = columns.len();
-        let mut lines = [vec![false; n], vec![false; 2 * n], vec![false; 2 * n]];
-        let is_legal = columns.iter().enumerate().all(|(row, column)| {
+        let mut columns_taken = vec![false; n];
+        let mut rising_taken = vec![false; 2 * n];
+        let mut falling_taken = vec![false; 2 * n];
+        for (row, column) in columns.iter().enumerate() {
             let column = *column as usize;
-            column < n
-                && [column, row + column, row + n - column]
-                    .into_iter()
-                    .zip(&mut lines)
-                    .all(|(line, taken)| !mem::replace(&mut taken[line], true))
-        });
-        is_legal.then_some(Self { columns })
+            if column >= n {
+                return None;
+            }
+            let lines = [
+                &mut columns_taken[column],
+                &mut rising_taken[row + column],
+                &mut falling_taken[row + n - column],
+            ];
+            for is_taken in lines {
+                if *is_taken {
+                    return None;
+                }
+                *is_taken = true;
+            }
+        }
+        Some(Self { columns })
     }
 
     /// Returns the number of different images of this solution, 1, 2, 4 or 8, if it is the smallest of them.
@@ -43,7 +52,7 @@ impl Solution {
         let mut images = Vec::from(self.images());
         images.sort_unstable();
         images.dedup();
-        (images[0] == *self).then_some(images.len())
+        if images[0] == *self { Some(images.len()) } else { None }
     }
 
     /// Returns the column of each row's queen, counted from 0.
@@ -64,14 +73,19 @@ impl Solution {
     /// assert_eq!(images.len(), 2); // a quarter-turn leaves it unchanged
     /// ```
     pub fn images(&self) -> [Self; 8] {
-        let mut images = array::from_fn(|_| self.clone());
-        for image in 1..8 {
-            images[image] = match image {
-                1..4 => images[image - 1].turned(),
-                _ => images[image - 4].mirrored(),
-            };
-        }
-        images
+        let turn_90 = self.turned();
+        let turn_180 = turn_90.turned();
+        let turn_270 = turn_180.turned();
+        [
+            self.clone(),
+            turn_90.clone(),
+            turn_180.clone(),
+            turn_270.clone(),
+            self.mirrored(),
+            turn_90.mirrored(),
+            turn_180.mirrored(),
+            turn_270.mirrored(),
+        ]
     }
 
     /// Returns the solution turned clockwise by 90°: the queen in row r and column c goes to row c and column n - 1 -
@@ -86,9 +100,10 @@ impl Solution {
 
     /// Returns the solution with left and right swapped.
     fn mirrored(&self) -> Self {
-        let last = self.columns.iter().max().copied().unwrap_or(0); // n - 1: all columns are taken
-        let columns = self.columns.iter().map(|column| last - column);
-        Self { columns: columns.collect() }
+        // All columns are taken, so the largest one is n - 1.
+        let last = self.columns.iter().max().copied().unwrap_or(0);
+        let columns = self.columns.iter().map(|column| last - column).collect();
+        Self { columns }
     }
 }
 

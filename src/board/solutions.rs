@@ -52,14 +52,19 @@ impl Node {
 
     /// Returns the node of the next row, after a queen is placed in this row.
     pub(crate) fn with_queen(self, queen: u32, allowed_below: u32) -> Self {
-        let Self { columns, falling, rising, .. } = self;
-        let (columns, falling, rising) = (columns | queen, falling | queen, rising | queen);
-        Self { columns, falling, rising, ..self }.next_row(allowed_below)
+        let with_queen = Self {
+            columns: self.columns | queen,
+            falling: self.falling | queen,
+            rising: self.rising | queen,
+            ..self
+        };
+        with_queen.next_row(allowed_below)
     }
 
     /// Returns the node of the next row, without a queen in this row.
     pub(crate) fn next_row(self, allowed_below: u32) -> Self {
-        let (falling, rising) = (self.falling << 1, self.rising >> 1);
+        let falling = self.falling << 1;
+        let rising = self.rising >> 1;
         let free = allowed_below & !(self.columns | falling | rising);
         Self { falling, rising, free, ..self }
     }
@@ -84,6 +89,12 @@ impl Solutions {
         Self { cancel: cancel.clone(), ..self }
     }
 
+    /// Closes the lowest open row, and removes the queen above it.
+    fn go_back(&mut self) {
+        self.open_rows.pop();
+        self.columns.pop();
+    }
+
     /// Returns whether a cancellation ended the search before all solutions were found.
     pub fn was_stopped(&self) -> bool {
         self.cancel.is_cancelled() && !self.open_rows.is_empty()
@@ -98,19 +109,20 @@ impl Iterator for Solutions {
         while !self.cancel.is_cancelled() {
             let row = self.columns.len();
             let open_row = self.open_rows.last_mut()?;
-            if row == n || open_row.free == 0 {
-                let found = (row == n).then(|| Solution { columns: self.columns.clone() });
-                self.open_rows.pop();
-                self.columns.pop();
-                if found.is_some() {
-                    return found;
-                }
+            if row == n {
+                let solution = Solution { columns: self.columns.clone() };
+                self.go_back();
+                return Some(solution);
+            }
+            if open_row.free == 0 {
+                self.go_back();
                 continue;
             }
             let queen = open_row.free & open_row.free.wrapping_neg();
             open_row.free ^= queen;
-            let below = self.allowed.get(row + 1).copied().unwrap_or(0);
-            let below = open_row.with_queen(queen, below);
+            // Below the last row of the largest board there are no columns.
+            let allowed_below = self.allowed.get(row + 1).copied().unwrap_or(0);
+            let below = open_row.with_queen(queen, allowed_below);
             self.columns.push(queen.trailing_zeros());
             self.open_rows.push(below);
         }

@@ -59,15 +59,16 @@ impl FixedQueens {
     /// Checks that all queens stand on this board.
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
-        let off_board = self.0.iter().find(|square| square.row >= n || square.column >= n);
-        off_board.map_or(Ok(()), |square| {
-            let advice = match n {
-                0 => "the board has no squares".to_owned(),
-                1 => "choose a1, the only one".to_owned(),
-                _ => format!("choose rows and columns from 1 to {n}"),
-            };
-            Err(Error::invalid("a square of the board", square, advice))
-        })
+        let Some(square) = self.0.iter().find(|square| square.row >= n || square.column >= n)
+        else {
+            return Ok(());
+        };
+        let advice = match n {
+            0 => "the board has no squares".to_owned(),
+            1 => "choose a1, the only one".to_owned(),
+            _ => format!("choose rows and columns from 1 to {n}"),
+        };
+        Err(Error::invalid("a square of the board", square, advice))
     }
 
     /// Returns whether no queen is fixed.
@@ -82,11 +83,13 @@ impl FixedQueens {
         if self.check(size).is_err() {
             return allowed;
         }
-        for (row, columns) in (0..size.get()).zip(&mut allowed) {
-            *columns = (0..size.get())
-                .map(|column| Square { row, column })
-                .filter(|square| !self.0.iter().any(|queen| queen.attacks(*square)))
-                .fold(0, |columns, square| columns | 1 << square.column);
+        for row in 0..size.get() {
+            for column in 0..size.get() {
+                let square = Square { row, column };
+                if !self.0.iter().any(|queen| queen.attacks(square)) {
+                    allowed[row as usize] |= 1 << column;
+                }
+            }
         }
         allowed
     }
@@ -108,18 +111,30 @@ impl FromStr for Square {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let from_one = |number: &str| number.parse::<u32>().ok()?.checked_sub(1);
-        let parse = || {
-            if let Some((row, column)) = text.split_once(':') {
-                return Some(Self { row: from_one(row)?, column: from_one(column)? });
-            }
-            let letter = text.chars().next().filter(char::is_ascii_alphabetic)?;
-            let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
-            Some(Self { row: from_one(&text[1..])?, column })
+        let Some(square) = read_square(text) else {
+            let advice = "write d5 (column and row) or 5:4 (row and column), counted from 1";
+            return Err(Error::invalid("a square", text, advice));
         };
-        let advice = "write d5 (column and row) or 5:4 (row and column), counted from 1";
-        parse().ok_or_else(|| Error::invalid("a square", text, advice))
+        Ok(square)
     }
+}
+
+/// Reads a square. Returns `None` if the text is not a square.
+fn read_square(text: &str) -> Option<Square> {
+    if let Some((row, column)) = text.split_once(':') {
+        return Some(Square { row: read_from_one(row)?, column: read_from_one(column)? });
+    }
+    let letter = text.chars().next()?;
+    if !letter.is_ascii_alphabetic() {
+        return None;
+    }
+    let column = u32::from(letter.to_ascii_lowercase()) - u32::from('a');
+    Some(Square { row: read_from_one(&text[1..])?, column })
+}
+
+/// Reads a number that counts from 1, and returns it counted from 0.
+fn read_from_one(number: &str) -> Option<u32> {
+    number.parse::<u32>().ok()?.checked_sub(1)
 }
 
 #[cfg(test)]

@@ -51,22 +51,23 @@ impl Classes {
         if size.get() <= 1 {
             return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
         }
-        let (half, quarter) = (half_turn(size, cancel)?, quarter_turn(size, cancel)?);
-        let classes = |solutions: Option<u128>, images| {
-            let solutions = solutions.filter(|solutions| solutions.is_multiple_of(images));
-            solutions.map(|solutions| solutions / images)
-        };
+        let half = half_turn(size, cancel)?;
+        let quarter = quarter_turn(size, cancel)?;
+        Self::from_solutions(total, half, quarter)
+            .ok_or(Error::Inconsistent { n: size.get(), total })
+    }
+
+    /// Returns the classes of a board with more than one square, given its number of solutions, and how many of them a
+    /// half-turn and a quarter-turn leave unchanged. Returns `None` if a number of classes would not be whole.
+    fn from_solutions(total: u128, half: u128, quarter: u128) -> Option<Self> {
         // Two quarter-turns are a half-turn, so the half-turn leaves every solution unchanged that the quarter-turn
         // does.
-        let classes = (
-            classes(total.checked_sub(half), 8),
-            classes(half.checked_sub(quarter), 4),
-            classes(Some(quarter), 2),
-        );
-        let (Some(of_eight), Some(of_four), Some(of_two)) = classes else {
-            return Err(Error::Inconsistent { n: size.get(), total });
-        };
-        Ok(Self { of_eight, of_four, of_two, of_one: 0 })
+        Some(Self {
+            of_eight: divided_evenly(total.checked_sub(half)?, 8)?,
+            of_four: divided_evenly(half.checked_sub(quarter)?, 4)?,
+            of_two: divided_evenly(quarter, 2)?,
+            of_one: 0,
+        })
     }
 
     /// Returns the number of all classes: the solutions up to rotation and reflection,
@@ -74,6 +75,11 @@ impl Classes {
     pub fn fundamental(&self) -> u128 {
         self.of_eight + self.of_four + self.of_two + self.of_one
     }
+}
+
+/// Returns the number of classes, if this number of solutions fills classes of this size.
+fn divided_evenly(solutions: u128, class_size: u128) -> Option<u128> {
+    if solutions.is_multiple_of(class_size) { Some(solutions / class_size) } else { None }
 }
 
 /// Counts the solutions that a turn of 180° leaves unchanged, [A032522](https://oeis.org/A032522).
@@ -114,10 +120,11 @@ type Turn = fn(u32, u32, u32) -> (u32, u32);
 /// Mirroring the board maps these solutions to each other, so the first queen is tried only in the left half. On an
 /// odd board the queen of the middle row stands in the centre and is its own image.
 fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    let (last, half) = (size.get().saturating_sub(1), size.get() / 2);
+    let half = size.get() / 2;
     if half == 0 {
         return Ok(1);
     }
+    let last = size.get() - 1;
     let mut start = Placed { turn, last, taken: [0; 4] };
     if last.is_multiple_of(2) {
         start = start.with_images(half, half).unwrap_or(start);
@@ -141,12 +148,15 @@ impl Placed {
     /// Counts the ways to fill the free rows below this one, with the first of their queens in `allowed`.
     fn complete(self, below: u32, allowed: u64, cancel: &Cancel) -> u64 {
         let [rows, columns, rising, falling] = self.taken;
-        let Some(row) = (0..below).rev().find(|row| rows & 1 << row == 0) else { return 1 };
+        let Some(row) = (0..below).rev().find(|row| rows & 1 << row == 0) else {
+            return 1;
+        };
         if cancel.is_cancelled() {
             return 0;
         }
         let taken = columns | rising >> row | falling >> (self.last - row);
-        let (mut free, mut solutions) = (allowed & !taken, 0);
+        let mut free = allowed & !taken;
+        let mut solutions = 0;
         while free != 0 {
             let column = free.trailing_zeros();
             free &= free - 1;
@@ -159,17 +169,20 @@ impl Placed {
 
     /// Places one more queen and its images. Returns `None` if one of them is attacked.
     fn with_images(mut self, row: u32, column: u32) -> Option<Self> {
-        let mut square = (row, column);
+        let mut image_row = row;
+        let mut image_column = column;
         loop {
-            let lines = [square.0, square.1, square.0 + square.1, self.last - square.0 + square.1];
+            let rising = image_row + image_column;
+            let falling = self.last - image_row + image_column;
+            let lines = [image_row, image_column, rising, falling];
             for (taken, line) in self.taken.iter_mut().zip(lines) {
                 if *taken >> line & 1 == 1 {
                     return None;
                 }
                 *taken |= 1 << line;
             }
-            square = (self.turn)(self.last, square.0, square.1);
-            if square == (row, column) {
+            (image_row, image_column) = (self.turn)(self.last, image_row, image_column);
+            if (image_row, image_column) == (row, column) {
                 return Some(self);
             }
         }

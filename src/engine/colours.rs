@@ -25,10 +25,11 @@
 //! the other one form a tree, which is compiled to a program that runs on 64 labels at a time ([`compile`],
 //! [`kernel`]).
 //!
-//! **Compared with `subtrees`.** No solution is ever visited, and no pair of placements of one colour that does not
-//! fit. docs/COLOURS.md derives all of this.
+//! **Compared with `subtrees`.** No solution is ever visited. Pairs of placements of one colour are tested 512 at a
+//! time, and a placement that conflicts with a queen of the tree is not tested with the placements below this queen.
+//! docs/COLOURS.md derives the method.
 //!
-//! **Time.** See docs/COLOURS.md. **Memory** for each thread: see [`worker_bytes`].
+//! **Time.** docs/PERFORMANCE.md has the times of boards. **Memory** for each thread: see [`worker_bytes`].
 //!
 //! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!
@@ -73,8 +74,8 @@ pub(crate) const SMALLEST: usize = 4;
 /// Counting one would take a million core-hours anyway.
 pub(crate) const LARGEST: u32 = 30;
 
-/// The largest board on which one thread counts all units that share programs, up to 400: on this board they take
-/// about 40 ms.
+/// The largest board on which one thread counts all units with the same pair of classes one after the other, because
+/// they share programs. There are up to 400 of them, and on this board they take about 40 ms.
 const LARGEST_BY_CLASSES: usize = 22;
 
 /// The units of a board.

@@ -139,11 +139,14 @@ impl FromStr for Kernel {
     /// [`Error::InvalidValue`] if this CPU cannot run a kernel of this name.
     fn from_str(name: &str) -> Result<Self, Error> {
         let available = Self::available();
-        available.iter().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
-            let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
-            let advice = format!("choose one of {}", names.join(", "));
-            Error::invalid("a kernel that this CPU can run", name, advice)
-        })
+        for kernel in &available {
+            if kernel.name() == name {
+                return Ok(*kernel);
+            }
+        }
+        let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
+        let advice = format!("choose one of {}", names.join(", "));
+        Err(Error::invalid("a kernel that this CPU can run", name, advice))
     }
 }
 

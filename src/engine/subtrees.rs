@@ -50,7 +50,7 @@ use std::ops::Range;
 
 use super::plain::count_domains;
 use super::simd::Kernel;
-use super::unit::{Counter, RowDomains, Units, WhichCount};
+use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
@@ -103,10 +103,11 @@ impl Subtrees {
 
     /// Returns the columns that a unit allows in each row.
     fn allowed(&self, unit: usize) -> Squares {
-        let Subtree { case, prefix } = self.units[unit];
-        let mut allowed = self.cases[usize::from(case)].allowed;
-        let queens = prefix.iter().take(self.split_rows).map(|column| 1 << column);
-        allowed.iter_mut().zip(queens).for_each(|(allowed, queen)| *allowed = queen);
+        let subtree = self.units[unit];
+        let mut allowed = self.cases[usize::from(subtree.case)].allowed;
+        for row in 0..self.split_rows {
+            allowed[row] = 1 << subtree.prefix[row];
+        }
         allowed
     }
 }
@@ -114,13 +115,17 @@ impl Subtrees {
 /// Adds a unit for each way to place queens in these rows below a node, if it leaves a free square in the next row.
 fn cut(case: &Case, node: Node, rows: Range<usize>, unit: Subtree, units: &mut Vec<Subtree>) {
     if rows.is_empty() {
-        units.extend((node.free != 0).then_some(unit));
+        if node.free != 0 {
+            units.push(unit);
+        }
         return;
     }
-    let columns = (0..).take(BoardSize::MAX as usize);
-    for column in columns.filter(|column| node.free >> column & 1 == 1) {
+    let mut free = node.free;
+    while free != 0 {
+        let column = free.trailing_zeros();
+        free &= free - 1;
         let mut longer = unit;
-        longer.prefix[rows.start] = column;
+        longer.prefix[rows.start] = column as u8;
         let below = node.with_queen(1 << column, case.allowed[rows.start + 1]);
         cut(case, below, rows.start + 1..rows.end, longer, units);
     }
@@ -152,22 +157,32 @@ impl Units for Subtrees {
     }
 
     fn domains(&self, unit: usize) -> RowDomains {
-        RowDomains { size: self.size, allowed: self.allowed(unit), weight: None }
+        RowDomains { size: self.size, allowed: self.allowed(unit), multiplicity: None }
     }
 
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
         if self.size.rows() < SMALLEST {
             return Box::new(|unit, cancel: &Cancel| count_domains(&self.domains(unit), cancel));
         }
-        let mut levels = Levels::new(kernel, self.size);
-        let mirrored = |row: u32| row.reverse_bits() >> (32 - self.size.get());
-        Box::new(move |unit: usize, cancel: &Cancel| {
-            let allowed = match which {
-                WhichCount::First => self.allowed(unit),
-                // The second count takes the free squares of every row in the other order.
-                WhichCount::Second => self.allowed(unit).map(mirrored),
-            };
-            levels.count(&allowed, cancel)
-        })
+        Box::new(SubtreeCounter { subtrees: self, levels: Levels::new(kernel, self.size), which })
+    }
+}
+
+/// A counter of subtrees on one thread.
+struct SubtreeCounter<'a> {
+    subtrees: &'a Subtrees,
+    levels: Levels,
+    which: WhichCount,
+}
+
+impl Counter for SubtreeCounter<'_> {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        let mut allowed = self.subtrees.allowed(unit);
+        if self.which == WhichCount::Second {
+            // The mirrored board has the free squares of every row in the other order.
+            let n = self.subtrees.size.get();
+            allowed = allowed.map(|columns| columns.reverse_bits() >> (32 - n));
+        }
+        self.levels.count(&allowed, cancel)
     }
 }

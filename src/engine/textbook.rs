@@ -37,14 +37,24 @@ impl Units for FirstRowUnits {
     }
 
     fn counter(&self, which: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
-        let (n, count) = (self.size.rows(), self.count);
-        Box::new(move |unit: usize, cancel: &Cancel| {
-            let first_column = match which {
-                WhichCount::First => unit,
-                WhichCount::Second => n - 1 - unit,
-            };
-            let count = count(n, first_column, cancel);
-            if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(count) }
-        })
+        Box::new(FirstRowCounter { n: self.size.rows(), count: self.count, which })
+    }
+}
+
+/// A counter of the units of a textbook engine.
+struct FirstRowCounter {
+    n: usize,
+    count: CountWithQueen,
+    which: WhichCount,
+}
+
+impl Counter for FirstRowCounter {
+    fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
+        let first_column = match self.which {
+            WhichCount::First => unit,
+            WhichCount::Second => self.n - 1 - unit,
+        };
+        let solutions = (self.count)(self.n, first_column, cancel);
+        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
     }
 }

@@ -105,15 +105,15 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
 /// ```
 pub struct RowDomains {
     pub(crate) size: BoardSize,
-    /// The columns in which the queen of each row may stand, as bits; no columns for rows beyond the board.
+    /// The columns in which the queen of each row may stand, as bits. Rows beyond the board have no columns.
     pub(crate) allowed: Squares,
-    /// The number of times that each solution counts. `None` stands for once.
-    pub(crate) weight: Option<Weight>,
+    /// The number of times that the unit counts each solution. `None` stands for once.
+    pub(crate) multiplicity: Option<Multiplicity>,
 }
 
-/// A function from the columns of a solution's white queens to the number of times that the solution counts. A queen
-/// is white if its row and its column have the same parity.
-pub(crate) type Weight = Box<dyn Fn(u32) -> u64 + Send + Sync>;
+/// A function from the columns of a solution's white queens to the number of times that a unit counts the solution. A
+/// queen is white if its row and its column have the same parity.
+pub(crate) type Multiplicity = Box<dyn Fn(u32) -> u64 + Send + Sync>;
 
 impl RowDomains {
     /// Returns the columns in which the queen of a row may stand: bit c stands for column c. Rows and columns count
@@ -130,24 +130,31 @@ impl RowDomains {
     /// Returns how many times the unit counts a solution of its board. This is not yet multiplied by the weight of
     /// the unit.
     pub fn times(&self, solution: &Solution) -> u64 {
-        let columns = solution.columns().iter().map(|column| 1 << column);
-        if columns.clone().zip(self.allowed).any(|(column, allowed)| column & allowed == 0) {
-            return 0;
+        let mut white_columns = 0;
+        for (row, column) in solution.columns().iter().enumerate() {
+            let queen = 1 << column;
+            if self.allowed[row] & queen == 0 {
+                return 0;
+            }
+            if self.is_white(row) {
+                white_columns |= queen;
+            }
         }
-        let white = columns.enumerate().filter(|(row, _)| self.is_white(*row));
-        let white = white.fold(0, |columns, (_, column)| columns | column);
-        self.weight.as_ref().map_or(1, |weight| weight(white))
+        match &self.multiplicity {
+            Some(multiplicity) => multiplicity(white_columns),
+            None => 1,
+        }
     }
 
-    /// Returns whether the queen of a row is white in each solution of a unit of engine `colours`: whether its row
-    /// and its column have the same parity.
+    /// Returns whether the queen of a row is white in each solution of a unit of engine `colours`. Its row and its
+    /// column then have the same parity.
     pub(crate) fn is_white(&self, row: usize) -> bool {
         row.is_multiple_of(2) == (self.allowed[row] & EVEN != 0)
     }
 
     /// Makes the domains that allow all solutions with these queens.
     pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
-        Self { size, allowed: queens.allowed(size), weight: None }
+        Self { size, allowed: queens.allowed(size), multiplicity: None }
     }
 }
 

@@ -89,11 +89,12 @@ pub(in crate::engine) static LANES_TO_FRONT: [u64; 256] = {
     let mut table = [0; 256];
     let mut set = 0;
     while set < 256 {
-        let (mut lanes, mut bits) = (set, 0);
+        let mut lanes = set;
+        let mut shift = 0;
         while lanes != 0 {
-            table[set] |= (lanes.trailing_zeros() as u64) << bits;
+            table[set] |= (lanes.trailing_zeros() as u64) << shift;
             lanes &= lanes - 1;
-            bits += 8;
+            shift += 8;
         }
         set += 1;
     }

@@ -40,11 +40,11 @@ impl Hasher {
 
     /// Adds which solutions a unit counts, and how many times.
     fn add_domains(&mut self, domains: &RowDomains) {
-        match &domains.weight {
+        match &domains.multiplicity {
             None => self.add(0),
-            Some(weight) => {
+            Some(multiplicity) => {
                 for columns in near_ties(domains) {
-                    self.add(weight(columns));
+                    self.add(multiplicity(columns));
                 }
             }
         }

@@ -31,8 +31,9 @@ pub(super) const MAX_GROUP: usize = 8;
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
 
-/// The words of a filter, and the words of a leaf before its sections.
+/// The number of words of a filter before its subtree.
 const FILTER: usize = 4;
+/// The number of words of a leaf before its sections.
 const LEAF: usize = 5;
 
 /// Packs two small numbers into a word: the bits of a square, the parts of a pair, or the halves of an item.
@@ -43,7 +44,7 @@ pub(super) fn pack(one: u32, other: u32) -> u32 {
 /// Returns the two numbers in a word.
 #[inline(always)]
 pub(super) fn unpack(word: u32) -> [usize; 2] {
-    [word & 0xffff, word >> 16].map(|number| number as usize)
+    [(word & 0xffff) as usize, (word >> 16) as usize]
 }
 
 /// A program, or a part of one, while it is written.
@@ -61,6 +62,7 @@ impl Code {
         self.begin([2 * depth as u32 + 1, 0, 0, 0, 0])
     }
 
+    /// Begins a piece with these words, the second of which will be its length. Returns where it begins.
     fn begin<const WORDS: usize>(&mut self, piece: [u32; WORDS]) -> usize {
         self.0.extend(piece);
         self.0.len() - WORDS
@@ -73,30 +75,39 @@ impl Code {
 
     /// Ends the subtree of a filter. If the subtree is empty, removes the filter.
     pub(super) fn end_subtree(&mut self, start: usize) {
-        if self.0.len() == start + FILTER { self.0.truncate(start) } else { self.end(start) }
+        if self.0.len() == start + FILTER {
+            self.0.truncate(start);
+        } else {
+            self.end(start);
+        }
     }
 
     /// Ends a leaf with its squares and pairs. If the leaf has no sections, removes it.
     pub(super) fn end_leaf(&mut self, start: usize, squares: &[u32], pairs: &[u32]) {
-        let sections = self.0.len() - start - LEAF;
-        if sections == 0 {
-            return self.0.truncate(start);
+        let sections_len = self.0.len() - start - LEAF;
+        if sections_len == 0 {
+            self.0.truncate(start);
+            return;
         }
-        let lens = [sections, squares.len(), pairs.len()].map(|len| len as u32);
-        self.0[start + 2..start + LEAF].copy_from_slice(&lens);
-        self.0.extend([squares, pairs].into_iter().flatten());
+        self.0[start + 2] = sections_len as u32;
+        self.0[start + 3] = squares.len() as u32;
+        self.0[start + 4] = pairs.len() as u32;
+        self.0.extend_from_slice(squares);
+        self.0.extend_from_slice(pairs);
         self.end(start);
     }
 
     /// Moves groups to a section for a row set.
     pub(super) fn section(&mut self, set: u32, groups: &mut Groups) {
-        let start = self.begin([set, 0]);
-        for (items, groups) in (1..).zip(&mut groups.0).filter(|(_, groups)| !groups.is_empty()) {
-            let start = self.begin([items, 0]);
-            self.0.append(groups);
-            self.end(start);
+        let section = self.begin([set, 0]);
+        for (items, groups) in (1..).zip(&mut groups.0) {
+            if !groups.is_empty() {
+                let of_length = self.begin([items, 0]);
+                self.0.append(groups);
+                self.end(of_length);
+            }
         }
-        self.end(start);
+        self.end(section);
     }
 }
 
@@ -136,9 +147,13 @@ pub(super) struct LeafCode<'a> {
 impl<'a> Instruction<'a> {
     /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree.
     pub(super) fn first(code: &'a [u32]) -> Option<(usize, Self, &'a [u32])> {
-        let [head, length, ..] = *code else { return None };
-        let (depth, behind) = (head as usize / 2, &code[length as usize..]);
-        if head % 2 == 0 {
+        let [head, length, ..] = *code else {
+            return None;
+        };
+        let depth = head as usize / 2;
+        let behind = &code[length as usize..];
+        let is_filter = head % 2 == 0;
+        if is_filter {
             let ([.., low, high], subtree) = code.split_first_chunk::<FILTER>()?;
             let queen = u64::from(*low) | u64::from(*high) << 32;
             return Some((depth, Self::Filter { queen, subtree }, behind));
@@ -151,13 +166,15 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// Iterates over sections, or over the groups of a section by their length. Returns the number with which each piece
-/// begins, and its contents.
+/// Returns an iterator over sections, or over the groups of a section by their length. It yields the number with which
+/// each piece begins, and the contents of the piece.
 #[inline(always)]
 pub(super) fn records(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut rest = code;
     std::iter::from_fn(move || {
-        let [number, length, ..] = rest else { return None };
+        let [number, length, ..] = rest else {
+            return None;
+        };
         let (piece, next) = rest.split_at(*length as usize);
         rest = next;
         Some((*number as usize, &piece[2..]))

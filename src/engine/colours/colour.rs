@@ -32,40 +32,52 @@ impl ColourState {
         limits: Limits,
         part_len: usize,
     ) -> Self {
-        let [list, board] = sub_boards(units.size, colour, which);
-        let (list, program) = (List::new(list, limits.block_labels), Program::new(part_len));
-        let tree = Tree::new(&board, &[], std::iter::empty());
-        Self { colour, list, tree, tree_units: 0..0, program }
+        let [list_board, tree_board] = sub_boards(units.size, colour, which);
+        Self {
+            colour,
+            list: List::new(list_board, limits.block_labels),
+            tree: Tree::new(&tree_board, &[], std::iter::empty()),
+            tree_units: 0..0,
+            program: Program::new(part_len),
+        }
     }
 
-    /// Exchanges the programs of two colours that have exchanged their roles: the memory of the longer program is
-    /// for the heavy colour. Both trees are built anew.
+    /// Exchanges the programs of two colours that have exchanged their roles, because the memory of the longer program
+    /// is for the heavy colour. The programs do not belong to the trees then, so both trees are built again.
     pub(super) fn swap_programs(&mut self, other: &mut Self) {
         swap(&mut self.program, &mut other.program);
-        (self.tree_units, other.tree_units) = (0..0, 0..0);
+        self.tree_units = 0..0;
+        other.tree_units = 0..0;
     }
 
-    /// Begins the list of the placements on the even rows of a batch, and the tree of the placements on the odd rows.
+    /// Begins the list of the placements on the even rows of a batch, and makes the tree of the placements on the odd
+    /// rows, unless the tree is already the one of the batch.
     pub(super) fn prepare(
         &mut self,
         units: &UnitList,
         batch: &Batch,
         cancel: &Cancel,
     ) -> Result<(), Interrupt> {
-        let Batch { a, x, ref x_class, ref y_class, .. } = *batch;
         let board = &self.tree.board;
-        let rows = board.own_rows(units.even.of_size(a)[x as usize], units.even.all());
-        let labels = units.label_weights(a, x).labels(self.colour);
-        self.list.begin(rows, units.even.outer(), labels, cancel)?;
-        if !self.tree_units.contains(&batch.units.start) {
-            let own_rows = |y| board.own_rows(units.odd_set(a, y), units.odd.all());
-            let class: Vec<u32> = y_class.clone().map(own_rows).collect();
-            // A label that counts with any x of the class counts with the first one.
-            let labels = units.label_weights(a, x_class.start).labels(self.colour.other());
-            self.tree = Tree::new(board, &class, labels);
-            self.tree_units = units.class_pair_units(batch.units.start);
-            self.program.clear();
+        let white_even_rows = units.even_set(batch.a, batch.x);
+        let even_rows = board.own_rows(white_even_rows, units.even.all());
+        let list_labels = units.multiplicities(batch.a, batch.x).labels(self.colour);
+        self.list.begin(even_rows, units.even.outer(), list_labels, cancel)?;
+        if self.tree_units.contains(&batch.units.start) {
+            return Ok(());
         }
+        let mut row_sets = Vec::new();
+        for y in batch.y_class.clone() {
+            let white_odd_rows = units.odd_set(batch.a, y);
+            row_sets.push(board.own_rows(white_odd_rows, units.odd.all()));
+        }
+        // The tree serves all x of the class. A label that is not left out for one of them is not left out for the
+        // first one, because the first one is the smallest.
+        let first_x = batch.x_class.start;
+        let tree_labels = units.multiplicities(batch.a, first_x).labels(self.colour.other());
+        self.tree = Tree::new(board, &row_sets, tree_labels);
+        self.tree_units = units.class_pair_units(batch.units.start);
+        self.program.clear();
         Ok(())
     }
 
@@ -82,7 +94,9 @@ impl ColourState {
         while next < list.to_list.len() {
             next = list.fill(next, limits.section_words, kernel, cancel)?;
             let mut blocks = list.blocks();
-            let Some(sample) = blocks.nth(blocks.len() / 2) else { continue };
+            let Some(sample) = blocks.nth(blocks.len() / 2) else {
+                continue;
+            };
             program.each_part(tree, sample.words, limits, kernel, cancel, |code| {
                 list.blocks().try_for_each(|block| visit(code, block, tree))
             })?;

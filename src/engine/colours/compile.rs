@@ -11,7 +11,8 @@
 //! A leaf takes the last rows, at most five, at once. That pays as soon as few words are left: see
 //! [`kernel`](super::kernel). The number of words left differs little from block to block, so the words of one block
 //! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves. So
-//! one program serves up to 20 batches. It holds only the completions whose label counts for some of these batches.
+//! one program serves up to 20 batches. It leaves out the completions whose label is left out for all of these
+//! batches.
 //!
 //! A program that would be too long is compiled in parts. A part ends between two children of a node, and the next
 //! part begins with the queens of this node.
@@ -106,16 +107,15 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Compiles what is below some queens: a leaf if few words of the sample are left, else more queens.
+    /// Compiles what is below some queens: a leaf if few words of the sample are left, otherwise more queens.
     fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
-        let (tree, left) = (self.tree, sets[0].0.len() - depth);
-        let is_leaf = self.limits.leaf_words.get(left).is_some_and(|most| words.len <= *most);
-        if is_leaf && self.leaf(sets, depth, queens) {
+        let rows_left = sets[0].rows.len() - depth;
+        if self.has_few_words(rows_left, words.len) && self.leaf(sets, depth, queens) {
             return;
         }
-        let may_end = left >= self.limits.leaf_words.len();
+        let may_end = rows_left >= self.limits.leaf_words.len();
         let first = self.path.pop().unwrap_or(0);
-        for (number, child) in tree.children(sets, depth, queens).enumerate().skip(first) {
+        for (number, child) in self.tree.children(sets, depth, queens).enumerate().skip(first) {
             // A part has at least one of the children, or there would be no end of parts.
             let ends_here = may_end && number > first && self.code.0.len() >= self.part_len;
             if !ends_here {
@@ -125,6 +125,14 @@ impl<'a> Compiler<'a> {
                 self.path.push(number);
                 return;
             }
+        }
+    }
+
+    /// Returns whether a node with this number of rows left and of words is a leaf.
+    fn has_few_words(&self, rows_left: usize, words: usize) -> bool {
+        match self.limits.leaf_words.get(rows_left) {
+            Some(most_words) => words <= *most_words,
+            None => false,
         }
     }
 
@@ -150,21 +158,26 @@ impl<'a> Compiler<'a> {
         let Self { tree, limits, code, leaf, .. } = self;
         let start = code.leaf(depth);
         leaf.clear();
-        let rows = sets.iter().flat_map(|(rows, _)| &rows[depth..]);
-        let rows = rows.fold(0_u32, |all, row| all | 1 << row);
-        for row in bits(rows.into()) {
+        let mut rows_of_any = 0_u32;
+        for set in sets {
+            for row in &set.rows[depth..] {
+                rows_of_any |= 1 << row;
+            }
+        }
+        for row in bits(rows_of_any.into()) {
             leaf.add_squares(&tree.board, row as u32, queens);
         }
-        for (rows, number) in sets {
-            let rows = &rows[depth..];
-            let (first, last) = rows.split_at(rows.len() / 2);
-            let halves = [first, last].map(|rows| leaf.halves(rows));
-            let items = halves[0].len() * halves[1].len();
-            if leaf.halves.len() > limits.leaf_planes || items > limits.section_items {
+        for set in sets {
+            let rows_left = &set.rows[depth..];
+            let (first_rows, last_rows) = rows_left.split_at(rows_left.len() / 2);
+            let first = leaf.halves(first_rows);
+            let last = leaf.halves(last_rows);
+            let most_items = first.len() * last.len();
+            if leaf.halves.len() > limits.leaf_planes || most_items > limits.section_items {
                 code.0.truncate(start);
                 return false;
             }
-            leaf.section(&tree.labels, *number, &halves, queens, code);
+            leaf.section(&tree.labels, set.number, first, last, queens, code);
         }
         code.end_leaf(start, &leaf.squares, &leaf.pairs);
         true

@@ -9,7 +9,7 @@ use super::code::{Code, Group, Groups, MAX_GROUP, OFFSET_SCALE, pack};
 use super::squares::{Queens, SubBoard, bits};
 use super::tree::DROPPED;
 
-/// The number of halves that are tried at once: a word has a bit for each.
+/// The number of halves that are tried at once, because a word has a bit for each.
 const AT_ONCE: usize = u64::BITS as usize;
 
 /// The squares, pairs and halves of a leaf. The number of a half is the number of its plane: 0 is the half without
@@ -20,7 +20,7 @@ pub(super) struct Leaf {
     pub(super) pairs: Vec<u32>,
     /// The columns and diagonals that each half takes.
     pub(super) halves: Vec<Queens>,
-    /// The halves that fill each set of rows.
+    /// Sets of rows, and the halves that fill each of them.
     halves_of: Vec<(u32, Range<usize>)>,
     items: Items,
     /// The items that were found, with their labels.
@@ -47,9 +47,11 @@ impl Leaf {
     pub(super) fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
         let first = self.halves.len();
         for column in board.in_order(board.free(row, queens)) {
+            // A square has up to two bits. A missing bit is number 64, `NO_BIT`.
             let word = board.word(row, column);
-            let rest = word & word.wrapping_sub(1);
-            self.squares.push(pack(word.trailing_zeros(), rest.trailing_zeros()));
+            let first_bit = word.trailing_zeros();
+            let other_bit = (word & word.wrapping_sub(1)).trailing_zeros();
+            self.squares.push(pack(first_bit, other_bit));
             self.halves.push(Queens::default().with(row, column));
         }
         self.halves_of.push((1 << row, first..self.halves.len()));
@@ -61,13 +63,15 @@ impl Leaf {
         if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == set) {
             return known.clone();
         }
-        let [one, rest] = [&rows[..1], &rows[1..]].map(|rows| self.halves(rows));
+        let of_first_row = self.halves(&rows[..1]);
+        let of_other_rows = self.halves(&rows[1..]);
         let first = self.halves.len();
-        for one in one {
-            for other in rest.clone() {
-                let [a, b] = [one, other].map(|half| self.halves[half]);
-                if !a.conflicts_with(b) {
-                    self.halves.push(a.union(b));
+        for one in of_first_row {
+            for other in of_other_rows.clone() {
+                let one_queens = self.halves[one];
+                let other_queens = self.halves[other];
+                if !one_queens.conflicts_with(other_queens) {
+                    self.halves.push(one_queens.union(other_queens));
                     self.pairs.push(pack(offset(one), offset(other)));
                 }
             }
@@ -76,42 +80,49 @@ impl Leaf {
         first..self.halves.len()
     }
 
-    /// Writes the completions of a row set, whose rows these halves fill. `labels` has the index of each label, by
-    /// columns.
+    /// Writes the completions of a row set. The `first` halves fill its upper rows, and the `last` halves the others.
+    /// `labels` has the index of each label, by columns.
     ///
     /// Up to 64 of the last halves are tried at once, one bit of a word for each. Each column and each diagonal has a
-    /// word of the halves that take it. So the halves that fit a first half are the bits that the words of its
-    /// columns and diagonals leave.
+    /// word of the last halves that take it. So the last halves that fit a first half are the bits that are in none of
+    /// the words of its columns and diagonals.
     pub(super) fn section(
         &mut self,
         labels: &[u32],
         set: u32,
-        halves: &[Range<usize>; 2],
+        first: Range<usize>,
+        last: Range<usize>,
         queens: Queens,
         code: &mut Code,
     ) {
-        let [first, last] = halves;
         let Self { halves, items, found, .. } = self;
         found.resize(found.len().max(first.len() * AT_ONCE), (0, 0));
         for start in last.clone().step_by(AT_ONCE) {
-            let last = &halves[start..last.end.min(start + AT_ONCE)];
-            let all = u64::MAX >> (AT_ONCE - last.len());
+            let tried = &halves[start..last.end.min(start + AT_ONCE)];
+            let all = u64::MAX >> (AT_ONCE - tried.len());
             let mut conflicts = [0; Queens::TAKEN];
-            for (at, half) in last.iter().enumerate() {
-                half.taken().for_each(|taken| conflicts[taken] |= 1 << at);
-            }
-            let mut len = 0;
-            for one in first.clone() {
-                let taken = queens.columns | halves[one].columns;
-                let left = halves[one].taken().fold(all, |left, taken| left & !conflicts[taken]);
-                for at in bits(left) {
-                    // There is no branch here, because it could not be predicted.
-                    let label = labels[(taken | last[at].columns) as usize];
-                    found[len] = (label, pack(offset(one), offset(start + at)));
-                    len += usize::from(label != DROPPED);
+            for (at, half) in tried.iter().enumerate() {
+                for line in half.taken() {
+                    conflicts[line] |= 1 << at;
                 }
             }
-            found[..len].iter().for_each(|(label, item)| items.add(*label, *item));
+            let mut found_len = 0;
+            for one in first.clone() {
+                let columns = queens.columns | halves[one].columns;
+                let mut fitting = all;
+                for line in halves[one].taken() {
+                    fitting &= !conflicts[line];
+                }
+                for at in bits(fitting) {
+                    // There is no branch here, because it could not be predicted.
+                    let label = labels[(columns | tried[at].columns) as usize];
+                    found[found_len] = (label, pack(offset(one), offset(start + at)));
+                    found_len += usize::from(label != DROPPED);
+                }
+            }
+            for (label, item) in &found[..found_len] {
+                items.add(*label, *item);
+            }
         }
         items.write(set, code);
     }
@@ -127,18 +138,20 @@ fn offset(half: usize) -> u32 {
 struct Items {
     /// For each label, the group that is not full yet, and its number of items.
     groups: Vec<(Group, usize)>,
-    /// The labels that have items. The first `labels_len` of them count.
+    /// The labels that have items: the first `labels_len` of these.
     labels: Vec<u32>,
     labels_len: usize,
     full: Groups,
 }
 
 impl Items {
+    /// Makes empty groups for this number of labels.
     fn new(labels: usize) -> Self {
         let groups = (0..labels as u32).map(|label| ([label; _], 0)).collect();
         Self { groups, labels: vec![0; labels + 1], ..Self::default() }
     }
 
+    /// Adds an item to the group of its label.
     fn add(&mut self, label: u32, item: u32) {
         let (group, len) = &mut self.groups[label as usize];
         self.labels[self.labels_len] = label;

@@ -1,10 +1,10 @@
 //! Counts the units of a batch together.
 //!
-//! Light is the colour with fewer queens, or black if both have equally many. Its matrices are filled for as many units
-//! at a time as `Limits::matrix_rows` allows, block by block: the labels of a block of the list are in lanes, and each
-//! label of the tree has a row. Then the program of the heavy colour, the other one, runs with the weights of the light
-//! entries. A block of heavy labels needs one column of the light matrix for each lane, so tiles of entries are
-//! transposed.
+//! The *light* colour is the one with fewer queens, or black if both have equally many. The other one is *heavy*. The
+//! light matrices are filled for as many units at a time as `Limits::matrix_rows` allows, block by block. The labels of
+//! a block of the list are in lanes, and each label of the tree has a row. Then the program of the heavy colour runs,
+//! with weights that are made from the light entries. A block of heavy labels needs one row of the light matrix for
+//! each lane, so tiles of entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy
@@ -21,7 +21,7 @@ use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
 use super::matrix::Matrix;
 use super::squares::Colour;
 use super::subsets::MAX_SETS;
-use super::units::{LabelWeights, UnitList};
+use super::units::{Multiplicities, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
@@ -44,13 +44,14 @@ impl<'a> ColoursCounter<'a> {
         which: WhichCount,
         limits: Limits,
     ) -> Self {
-        let state = |colour, part_len| ColourState::new(units, colour, which, limits, part_len);
+        let light_part_len = limits.part_len / LIGHT_PROGRAM_DIVISOR;
+        let heavy_part_len = limits.part_len;
         Self {
             units,
             kernel,
             limits,
-            light: state(Colour::White, limits.part_len / LIGHT_PROGRAM_DIVISOR),
-            heavy: state(Colour::Black, limits.part_len),
+            light: ColourState::new(units, Colour::White, which, limits, light_part_len),
+            heavy: ColourState::new(units, Colour::Black, which, limits, heavy_part_len),
             matrix: Matrix::new(limits),
             scratch: Scratch::default(),
         }
@@ -89,14 +90,15 @@ impl<'a> ColoursCounter<'a> {
         &mut self,
         sets: &[usize],
         odd_ranks: &[u32],
-        columns: LabelWeights<'_>,
+        multiplicities: Multiplicities<'_>,
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, limits, light, heavy, matrix, scratch, .. } = self;
         let rows = rows_of_sets(sets, heavy.tree.labels_len);
         let mut totals = [Totals::default(); MAX_SETS];
         heavy.each_block(limits, *kernel, cancel, |code, block, tree| {
-            let weights = matrix.weigh(light, block.labels, tree, columns, odd_ranks, *kernel)?;
+            let weights =
+                matrix.weigh(light, block.labels, tree, multiplicities, odd_ranks, *kernel)?;
             kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
                 kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
             })
@@ -116,7 +118,8 @@ fn rows_of_sets(sets: &[usize], labels: usize) -> RowsOfSets {
 
 impl Counter for ColoursCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        Ok(self.count_batch(unit..unit + 1, cancel)?[0])
+        let counts = self.count_batch(unit..unit + 1, cancel)?;
+        Ok(counts[0])
     }
 
     fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
@@ -129,14 +132,14 @@ impl Counter for ColoursCounter<'_> {
         light.list.fill(0, usize::MAX, *kernel, cancel)?;
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
-        let columns = self.units.label_weights(batch.a, batch.x);
+        let multiplicities = self.units.multiplicities(batch.a, batch.x);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         let mut counts = Vec::new();
         for odd_ranks in odd_ranks.chunks(sets_at_once) {
-            let sets: Vec<_> =
+            let sets: Vec<usize> =
                 odd_ranks.iter().map(|y| (y - batch.y_class.start) as usize).collect();
             self.fill(&sets, cancel)?;
-            counts.extend(self.sum(&sets, odd_ranks, columns, cancel)?);
+            counts.extend(self.sum(&sets, odd_ranks, multiplicities, cancel)?);
         }
         Ok(counts)
     }

@@ -19,23 +19,16 @@
 //! colour the hits of each lane are multiplied by the weight of the lane's label and summed at once. So the matrix of
 //! the heavy colour is never stored.
 //!
-//! One function executes a program. It calls the kernel for each filter and each leaf. The loops have one source for
-//! all kernels. The loops over words are written with arrays of eight numbers, which the compiler turns into vectors.
-//! For the loops of a leaf a kernel has a type `Vector` of [`LANES`] bytes, a type `Sums` of sums of at least 32 bits,
-//! and a type `Index` of places, in arrays of [`Bytes`]. A kernel has these operations:
+//! # The kernels
 //!
-//! | operation | result |
-//! |---|---|
-//! | `load(bytes)`, `store(bytes, vector)` | |
-//! | `and(a, b)`, `open_of(words, a, b)`, `add(a, b)` | `a & b`, `words & !(a \| b)`, `a + b` |
-//! | `bits(a)` | the number of bits in each byte |
-//! | `index(places)` | the places of bytes, as the kernel needs them |
-//! | `count(entries, hits, nth_lanes, labels)` | adds the hits of each lane to the entry of its label, which stops at 65535; `nth_lanes` picks the first lane of each label, then the second, and so on; `labels` names the label of each lane |
-//! | `zero()`, `add_products(sums, hits, weights, index)` | adds the products with the weights in these places, four or more to a sum |
-//! | `widen(sums, totals)` | adds the sums to totals of 64 bits |
-//! | `join_eight(one, words, some, joined)` | joins `one` with each word that shares no bit with it, and returns the number of joined words; only the words of the mask `some` count, which are the first ones |
-//! | `transpose_words(words, starts, planes)` | writes the planes of a layer |
-//! | `transpose_quarters(rows)` | transposes 16 rows by 16 bytes in each quarter of the lanes |
+//! One function, `Kernel::execute`, runs a program. It calls the kernel for each filter and each leaf. The loops of all
+//! kernels have one source, the macro in `loops.rs`. A kernel is a module with three types and a few operations on
+//! them, from which the macro makes the loops. `portable.rs` is the reference, and documents each type and each
+//! operation. The other kernels have them under the same names.
+//!
+//! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 packs the fitting ones with an
+//! instruction, and the other kernels write each word and then advance by 0 or 1. Weights are made from arrays of
+//! sixteen numbers, which the compiler turns into vectors.
 
 use std::ops::Range;
 
@@ -60,16 +53,16 @@ const TILE: usize = 16;
 /// Rows of bytes. Each quarter of them is transposed by itself.
 type Tile = [Bytes; TILE];
 
-/// A block of the light matrix, for the labels of a block of the heavy list.
+/// A block of the light matrix, and the multiplicities of its entries, for the labels of a block of the heavy list.
 pub(super) struct Pairs<'a> {
     pub(super) entries: &'a [Entries],
     /// The row of each heavy label.
     pub(super) rows: &'a [usize],
-    /// The weights of pairs of labels, in a row for each heavy label.
-    pub(super) weights: &'a [Entries; LANES],
+    /// The multiplicities of pairs of labels, in a row for each heavy label.
+    pub(super) multiplicities: &'a [Entries; LANES],
 }
 
-/// The largest number of digits of a weight: an entry of 16 bits may count four times.
+/// The largest number of digits of a weight, because an entry of 16 bits may be counted four times.
 pub(super) const DIGITS: usize = 3;
 
 /// The weight of a hit with each label of the tree and each label of the block, digit by digit.
@@ -143,15 +136,15 @@ impl Default for LeafScratch {
     }
 }
 
-/// Cuts an array into chunks. Nothing is left over.
-fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
-    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
+/// Cuts an array into arrays of one length. Nothing is left over.
+fn pieces<T, const LEN: usize, const PIECE: usize>(of: &[T; LEN]) -> &[[T; PIECE]] {
+    const { assert!(LEN.is_multiple_of(PIECE), "whole pieces") };
     of.as_chunks().0
 }
 
-/// Cuts an array into chunks that can be written to. Nothing is left over.
-fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mut [[T; CHUNK]] {
-    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
+/// Cuts an array into arrays of one length that can be written to. Nothing is left over.
+fn pieces_mut<T, const LEN: usize, const PIECE: usize>(of: &mut [T; LEN]) -> &mut [[T; PIECE]] {
+    const { assert!(LEN.is_multiple_of(PIECE), "whole pieces") };
     of.as_chunks_mut().0
 }
 
@@ -170,9 +163,10 @@ impl Kernel {
         scratch.leaf.lanes.reserve(block.len);
         while let Some((depth, instruction, behind)) = Instruction::first(code) {
             let (above, below) = scratch.kept.split_at_mut(depth);
-            let words = above
-                .last()
-                .map_or(block, |Kept { len, words }| Words { len: *len, padded: words });
+            let words = match above.last() {
+                Some(kept) => Words { len: kept.len, padded: &kept.words },
+                None => block,
+            };
             code = behind;
             match instruction {
                 Instruction::Filter { queen, subtree } => {
@@ -214,7 +208,7 @@ impl Kernel {
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );
 
-        /// Writes the products of entries and weights, shifted right by `shift` bits and cut to a byte under the
+        /// Writes the products of entries and multiplicities, shifted right by `shift` bits and cut to a byte under the
         /// mask, into these rows: one row for each label of the light block. Returns the largest entry.
         pub(super) fn weigh(
             self, pairs: &Pairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],

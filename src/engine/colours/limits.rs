@@ -69,35 +69,66 @@ impl Limits {
 /// Returns the bytes with which a thread can count every unit of a board. The thread keeps its memory from unit to
 /// unit, so each part may grow to its maximum over all numbers of white queens.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
-    let (limits, side) = (Limits::new(size), size.get().div_ceil(2));
-    let of_a = (0..=side).map(|a| bytes_of(&limits, side, a));
-    let largest = of_a
-        .fold([0; 3], |largest, of_a| std::array::from_fn(|part| of_a[part].max(largest[part])));
-    // Each colour has a program, or a part of one. A part may be longer by what is below a node: an eighth is added
-    // for this.
-    let programs = (limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR) as u64 * 9 / 2;
-    // The last 4 MiB are for everything else, which is little.
-    largest.iter().sum::<u64>() + programs + (4 << 20)
+    let limits = Limits::new(size);
+    let side = size.get().div_ceil(2);
+    let mut matrix_bytes = 0;
+    let mut weights_bytes = 0;
+    let mut words_bytes = 0;
+    for a in 0..=side {
+        let heavy_queens = a.max(side - a);
+        let light_queens = a.min(side - a);
+        let labels = binomial(side as usize, light_queens as usize) as u64;
+        matrix_bytes = matrix_bytes.max(bytes_of_matrix(&limits, labels));
+        weights_bytes = weights_bytes.max(bytes_of_weights(labels));
+        words_bytes =
+            words_bytes.max(bytes_of_words(&limits, side, heavy_queens, light_queens, labels));
+    }
+    // Each colour has a program, or a part of one, with four bytes for a word of code. A part may be longer by what is
+    // below one node, and an eighth is added for this.
+    let code_len = limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR;
+    let programs_bytes = code_len as u64 * 9 / 2;
+    // The rest is little.
+    let rest_bytes = 4 << 20;
+    matrix_bytes + weights_bytes + words_bytes + programs_bytes + rest_bytes
 }
 
-/// Returns the bytes of the matrix, the weights and the words for units with `a` white queens in even rows, on a
-/// board with `side` rows and columns of each parity.
-fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
-    let (heavy, light) = (a.max(side - a), a.min(side - a));
-    let labels = binomial(side as usize, light as usize) as u64;
-    let rows_of_set = labels.div_ceil(limits.block_labels as u64) * labels;
-    let rows = (MAX_SETS as u64 * rows_of_set).min(rows_of_set.max(limits.matrix_rows as u64));
-    let matrix = rows * size_of::<Entries>() as u64;
-    let weights = MAX_SETS as u64 * labels * (DIGITS * size_of::<Bytes>()) as u64;
-    let words = |rows| most_words(side, rows);
-    let listed = words(heavy).min(1.05 * limits.section_words as f64);
+/// Returns the bytes of the light matrix, if each of its sides has this number of labels.
+fn bytes_of_matrix(limits: &Limits, labels: u64) -> u64 {
+    let blocks = labels.div_ceil(limits.block_labels as u64);
+    let rows_of_set = blocks * labels;
+    let rows_of_class = MAX_SETS as u64 * rows_of_set;
+    // A matrix has at least the rows of one set.
+    let rows = rows_of_class.min(rows_of_set.max(limits.matrix_rows as u64));
+    rows * size_of::<Entries>() as u64
+}
+
+/// Returns the bytes of the weights for a block of heavy labels, with this number of labels of the heavy tree.
+fn bytes_of_weights(labels: u64) -> u64 {
+    MAX_SETS as u64 * labels * (DIGITS * size_of::<Bytes>()) as u64
+}
+
+/// Returns the bytes of the lists and of the words that trees keep, for these numbers of queens of the heavy and the
+/// light colour in even rows. A sub-board has `side` rows and columns.
+fn bytes_of_words(
+    limits: &Limits,
+    side: u32,
+    heavy_queens: u32,
+    light_queens: u32,
+    labels: u64,
+) -> u64 {
+    let heavy_words = most_words(side, heavy_queens);
+    let light_words = most_words(side, light_queens);
+    let listed_words = heavy_words.min(1.05 * limits.section_words as f64);
     // The first block has the labels with the most words, up to half as many again as the mean.
-    let block = listed.min(1.5 * words(heavy) * limits.block_labels as f64 / labels as f64);
-    let zones = 2.0 * (words(heavy.div_ceil(2)) + words(heavy / 2));
+    let mean_block_words = heavy_words * limits.block_labels as f64 / labels as f64;
+    let block_words = listed_words.min(1.5 * mean_block_words);
+    let centre_words = most_words(side, heavy_queens.div_ceil(2));
+    let outer_words = most_words(side, heavy_queens / 2);
+    let zones_words = 2.0 * (centre_words + outer_words);
     // Words are found, then ordered, so they exist twice. Each depth of a tree keeps the words of two blocks: the
     // block for which programs are compiled, and the block that is counted.
-    let words = 2.0 * (listed + words(light)) + zones + 2.0 * block;
-    [matrix, weights, size_of::<u64>() as u64 * words as u64]
+    let words = 2.0 * (listed_words + light_words) + zones_words + 2.0 * block_words;
+    size_of::<u64>() as u64 * words as u64
 }
 
 /// Returns the largest number of placements of queens in this number of rows of a sub-board, within some percent.
@@ -106,9 +137,12 @@ fn bytes_of(limits: &Limits, side: u32, a: u32) -> [u64; 3] {
 /// is lower if their rows are farther apart. The formula was fitted to measurements for 10 to 15 columns and four
 /// rows and more.
 pub(super) fn most_words(columns: u32, rows: u32) -> f64 {
-    let (columns, rows) = (f64::from(columns), f64::from(rows));
-    let ways: f64 = (0..rows as u32).map(|taken| columns - f64::from(taken)).product();
-    let share = rows / columns;
-    let shared = (0.85 + 0.5 * share + 0.5 * share * share) / columns;
-    ways * (-shared * rows * (rows - 1.0) / 2.0).exp()
+    let ways: f64 = (0..rows).map(|taken| f64::from(columns - taken)).product();
+    let columns = f64::from(columns);
+    let rows = f64::from(rows);
+    let filled = rows / columns;
+    // The probability that two queens share a diagonal.
+    let shared = (0.85 + 0.5 * filled + 0.5 * filled * filled) / columns;
+    let pairs_of_queens = rows * (rows - 1.0) / 2.0;
+    ways * (-shared * pairs_of_queens).exp()
 }

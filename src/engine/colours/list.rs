@@ -37,15 +37,28 @@ pub(super) struct List {
     /// The part of these labels that is listed: all, unless there are too many words.
     section: Range<usize>,
     words: Vec<u64>,
-    /// The labels of each block, by lane, and where its words are.
-    blocks: Vec<(Vec<u32>, Range<usize>)>,
+    blocks: Vec<BlockOfList>,
     /// The words in the order in which they are found.
     found: Vec<u64>,
-    /// The rows in the centre, and the outer rows.
-    rows: [u32; 2],
+    /// The rows of the centre zone.
+    centre_rows: u32,
+    /// The rows of the outer zone.
+    outer_rows: u32,
     /// The placements on each zone, by the rows of the zone. Neighbouring lists often share a zone, so zones are
     /// kept.
     zones: BTreeMap<u32, Zone>,
+}
+
+/// A block of a list: its labels, by lane, and where its words are.
+struct BlockOfList {
+    labels: Vec<u32>,
+    words: Range<usize>,
+}
+
+/// A label of a section, and where its words were found.
+struct ListedLabel {
+    label: u32,
+    found: Range<usize>,
 }
 
 /// Up to 64 labels and their words.
@@ -68,7 +81,8 @@ impl List {
             words: Vec::new(),
             blocks: Vec::new(),
             found: Vec::new(),
-            rows: [0; 2],
+            centre_rows: 0,
+            outer_rows: 0,
             zones: BTreeMap::new(),
         }
     }
@@ -86,9 +100,15 @@ impl List {
         self.to_list.extend(labels);
         self.section = 0..0;
         self.blocks.clear();
-        // Outer rows move to the centre until the outer zone has about half of all rows: otherwise there would be too
-        // many ways to fill it. For this reason rows also move from a long centre to the outer zone.
-        let (mut centre_rows, mut outer_rows) = (rows & !outer, rows & outer);
+        self.choose_zones(rows, outer);
+        self.find_zones(cancel)
+    }
+
+    /// Divides rows between the two zones. Rows move from one zone to the other until each has about half of them,
+    /// because there would be too many ways to fill a long zone.
+    fn choose_zones(&mut self, rows: u32, outer: u32) {
+        let mut centre_rows = rows & !outer;
+        let mut outer_rows = rows & outer;
         while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
             centre_rows |= 1 << outer_rows.trailing_zeros();
             outer_rows &= !centre_rows;
@@ -97,12 +117,19 @@ impl List {
             outer_rows |= 1 << centre_rows.ilog2();
             centre_rows &= !outer_rows;
         }
-        self.rows = [centre_rows, outer_rows];
-        let kept: usize = self.zones.values().map(|zone| zone.words.len()).sum();
-        if kept > MAX_KEPT && !self.rows.iter().all(|rows| self.zones.contains_key(rows)) {
+        self.centre_rows = centre_rows;
+        self.outer_rows = outer_rows;
+    }
+
+    /// Finds the placements on both zones, unless they are kept from other lists.
+    fn find_zones(&mut self, cancel: &Cancel) -> Result<(), Interrupt> {
+        let both = [self.centre_rows, self.outer_rows];
+        let are_kept = both.iter().all(|rows| self.zones.contains_key(rows));
+        let kept_words: usize = self.zones.values().map(|zone| zone.words.len()).sum();
+        if !are_kept && kept_words > MAX_KEPT {
             self.zones.clear();
         }
-        for rows in self.rows {
+        for rows in both {
             if let Entry::Vacant(place) = self.zones.entry(rows) {
                 place.insert(Zone::new(&self.board, rows, cancel)?);
             }
@@ -110,8 +137,8 @@ impl List {
         Ok(())
     }
 
-    /// Lists labels from number `from` on: all of them, or as many as have about `section_words` words together.
-    /// Returns where the next section begins. If labels from `from` on are listed already, they are kept.
+    /// Lists a section: the labels from number `from` on, until they have `section_words` words or more together.
+    /// Returns where the next section begins. If a section from `from` on is listed already, it is kept.
     pub(super) fn fill(
         &mut self,
         from: usize,
@@ -122,13 +149,28 @@ impl List {
         if self.section.start == from && !self.section.is_empty() {
             return Ok(self.section.end);
         }
-        let Self { board, block_labels, to_list, section, words, blocks, found, rows, zones } =
-            self;
-        let [centre, outer] = rows.map(|rows| &zones[&rows]);
+        self.section = 0..0;
+        self.blocks.clear();
+        let (listed, end) = self.find(from, section_words, kernel, cancel)?;
+        self.make_blocks(listed);
+        self.section = from..end;
+        Ok(end)
+    }
+
+    /// Finds the words of the labels from number `from` on, until there are `section_words` words or more. Returns the
+    /// labels that have words, and where the next section begins.
+    fn find(
+        &mut self,
+        from: usize,
+        section_words: usize,
+        kernel: Kernel,
+        cancel: &Cancel,
+    ) -> Result<(Vec<ListedLabel>, usize), Interrupt> {
+        let Self { board, to_list, found, .. } = self;
+        let centre = &self.zones[&self.centre_rows];
+        let outer = &self.zones[&self.outer_rows];
+        let mut listed = Vec::new();
         let mut end = from;
-        *section = 0..0;
-        blocks.clear();
-        let mut listed: Vec<(u32, Range<usize>)> = Vec::new();
         let mut found_len = 0;
         let mut fitting = vec![0; centre.columns.len()];
         for label in &to_list[from..] {
@@ -152,40 +194,47 @@ impl List {
                 }
             }
             if found_len > start {
-                listed.push((*label, start..found_len));
+                listed.push(ListedLabel { label: *label, found: start..found_len });
             }
             end += 1;
             if found_len >= section_words {
                 break;
             }
         }
+        Ok((listed, end))
+    }
 
-        if board.which == WhichCount::Second {
+    /// Orders labels by their number of words, cuts them into blocks, and adds its lane to each word. Labels with
+    /// equally many words come in the reverse order in the second count.
+    fn make_blocks(&mut self, mut listed: Vec<ListedLabel>) {
+        let Self { words, found, .. } = self;
+        if self.board.which == WhichCount::Second {
             listed.reverse();
         }
-        listed.sort_by_key(|(_, words)| Reverse(words.len()));
+        listed.sort_by_key(|label| Reverse(label.found.len()));
+        let words_len: usize = listed.iter().map(|label| label.found.len()).sum();
         words.clear();
-        words.reserve(found_len + SLACK);
-        for listed in listed.chunks(*block_labels) {
+        words.reserve(words_len + SLACK);
+        for of_block in listed.chunks(self.block_labels) {
             let start = words.len();
-            for (lane, (_, of_label)) in (0_u64..).zip(listed) {
+            for (lane, label) in (0_u64..).zip(of_block) {
                 let tag = lane << LABEL_SHIFT;
-                words.extend(found[of_label.clone()].iter().map(|word| word | tag));
+                words.extend(found[label.found.clone()].iter().map(|word| word | tag));
             }
-            let labels = listed.iter().map(|(label, _)| *label).collect();
-            blocks.push((labels, start..words.len()));
+            let labels = of_block.iter().map(|label| label.label).collect();
+            self.blocks.push(BlockOfList { labels, words: start..words.len() });
         }
-        words.resize(found_len + SLACK, 0);
-        *section = from..end;
-        Ok(end)
+        words.resize(words_len + SLACK, 0);
     }
 
     /// Returns the blocks that are listed.
     pub(super) fn blocks(&self) -> impl ExactSizeIterator<Item = Block<'_>> {
-        self.blocks.iter().enumerate().map(|(number, (labels, Range { start, end }))| {
-            let words = Words { len: end - start, padded: &self.words[*start..] };
-            Block { number, labels, words }
-        })
+        self.blocks.iter().enumerate().map(|(number, block)| self.block(number, block))
+    }
+
+    fn block<'a>(&'a self, number: usize, block: &'a BlockOfList) -> Block<'a> {
+        let words = Words { len: block.words.len(), padded: &self.words[block.words.start..] };
+        Block { number, labels: &block.labels, words }
     }
 }
 
@@ -202,26 +251,38 @@ struct Zone {
 impl Zone {
     fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
         let tree = Tree::new(board, &[rows], std::iter::empty());
-        // All placements are found twice, because keeping them in between would take three times the memory.
+        // All placements are found twice: first to count them, and then to put each in its place. Keeping them in
+        // between would take three times the memory.
         let mut starts = vec![0; board.columns as usize + 2];
         tree.each_placement(cancel, &mut |columns, _| starts[columns as usize + 1] += 1);
-        let sets = 0..=board.columns;
-        let columns = sets.filter(|columns| starts[*columns as usize + 1] > 0).collect();
-        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        let mut columns = Vec::new();
+        for set in 0..=board.columns {
+            if starts[set as usize + 1] > 0 {
+                columns.push(set);
+            }
+        }
+        for place in 1..starts.len() {
+            starts[place] += starts[place - 1];
+        }
+        let words_len = starts[board.columns as usize + 1] as usize;
         let mut ends = starts.clone();
-        let mut words = vec![0; ends[board.columns as usize + 1] as usize + SLACK];
+        let mut words = vec![0; words_len + SLACK];
         tree.each_placement(cancel, &mut |columns, word| {
             let end = &mut ends[columns as usize];
             words[*end as usize] = word;
             *end += 1;
         });
-        let zone = Self { words, starts, columns };
-        if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(zone) }
+        if cancel.is_cancelled() {
+            // Some placements may be missing.
+            return Err(Interrupt::Cancelled);
+        }
+        Ok(Self { words, starts, columns })
     }
 
     /// Returns the placements with these columns.
     fn words(&self, columns: u32) -> Words<'_> {
-        let [start, end] = [0, 1].map(|next| self.starts[columns as usize + next] as usize);
+        let start = self.starts[columns as usize] as usize;
+        let end = self.starts[columns as usize + 1] as usize;
         Words { len: end - start, padded: &self.words[start..] }
     }
 }

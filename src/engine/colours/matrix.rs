@@ -9,26 +9,32 @@
 //!     Co   0  2  1                   Ce   0  4  2
 //! ```
 //!
-//! The weight of a pair of labels is the number of times that its column sets count, 0 to 4. Most pairs of two blocks
-//! have the same weight. Where a label ties with the rows, each pair has a weight of its own. Entries times weights are
-//! cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on. So the kernels
-//! multiply bytes, and small boards need only the lowest digits.
+//! The weight of a heavy hit is the light entry with the same pair of labels, times the multiplicity of the pair: 0 to
+//! 4 times. Most pairs of two blocks have the same multiplicity. Where a label ties with the rows, each pair has its own.
+//! Weights are cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on. So the
+//! kernels multiply bytes, and small boards need only the lowest digits.
+
+use std::ops::Range;
 
 use super::colour::ColourState;
 use super::kernel::{Bytes, DIGITS, Entries, LANES, Pairs, Totals, Weights};
 use super::limits::Limits;
 use super::squares::Colour;
 use super::tree::Tree;
-use super::units::LabelWeights;
+use super::units::{Multiplicities, PairMultiplicity};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
-/// The matrix of the light colour, and its weights for one block of the heavy colour.
+/// The largest multiplicity of a pair of labels: twice for the transposition, and twice for the flip of the columns.
+const MAX_MULTIPLICITY: u32 = 4;
+
+/// The matrix of the light colour, and the weights for one block of the heavy colour.
 pub(super) struct Matrix {
     /// The entries: for each block of the light list, for each row set that is being counted, a row for each label of
     /// the light tree.
     entries: Vec<Entries>,
+    /// The number of rows that each block of the light list has.
     rows_of_block: usize,
     weights: Weights,
     limits: Limits,
@@ -37,7 +43,10 @@ pub(super) struct Matrix {
 impl Matrix {
     pub(super) fn new(limits: Limits) -> Self {
         let weight_bits = limits.digit_bits * DIGITS as u32;
-        assert!(4 * u32::from(limits.largest_entry) < 1 << weight_bits, "digits for all weights");
+        assert!(
+            MAX_MULTIPLICITY * u32::from(limits.largest_entry) < 1 << weight_bits,
+            "digits for all weights"
+        );
         Self { entries: Vec::new(), rows_of_block: 0, weights: Weights::default(), limits }
     }
 
@@ -61,6 +70,7 @@ impl Matrix {
         Ok(())
     }
 
+    /// Returns the rows of a block of the light list.
     pub(super) fn block(&mut self, number: usize) -> &mut [Entries] {
         &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]
     }
@@ -71,58 +81,28 @@ impl Matrix {
         light: &ColourState,
         heavy_labels: &[u32],
         heavy_tree: &Tree,
-        columns: LabelWeights<'_>,
+        multiplicities: Multiplicities<'_>,
         odd_ranks: &[u32],
         kernel: Kernel,
     ) -> Result<&Weights, Interrupt> {
-        let Weights { digits, upper_digits_len } = &mut self.weights;
-        let (labels, digit_bits) = (heavy_tree.labels_len, self.limits.digit_bits);
-        upper_digits_len.clear();
-        upper_digits_len.resize(odd_ranks.len() * labels, 0);
-        digits[0].clear();
-        digits[0].resize(upper_digits_len.len(), Bytes::ZERO);
-        let mask = u8::MAX >> (u8::BITS - digit_bits);
-        let rows_of = |tree: &Tree, labels: &[u32]| -> Vec<usize> {
-            labels.iter().map(|label| tree.label(*label)).collect()
-        };
-        let rows = rows_of(&light.tree, heavy_labels);
+        let heavy_rows_len = odd_ranks.len() * heavy_tree.labels_len;
+        self.weights.clear(heavy_rows_len);
+        let light_rows = rows_of_labels(&light.tree, heavy_labels);
         for block in light.list.blocks() {
-            let heavy_rows = rows_of(heavy_tree, block.labels);
-            let (mut weights, ties) =
-                pair_weights(columns, light.colour, block.labels, heavy_labels);
-            let weight = |(lane, at): (usize, usize)| {
-                let [even, odd] = match light.colour {
-                    Colour::White => [block.labels[at], heavy_labels[lane]],
-                    Colour::Black => [heavy_labels[lane], block.labels[at]],
-                };
-                (lane, at, columns.pair(even, odd))
-            };
-            let ties: Vec<_> = ties.into_iter().map(weight).collect();
+            let heavy_rows = rows_of_labels(heavy_tree, block.labels);
+            let mut pairs =
+                PairMultiplicities::new(multiplicities, light.colour, block.labels, heavy_labels);
             for (place, y) in odd_ranks.iter().enumerate() {
-                for (lane, at, weight) in &ties {
-                    weights[*lane].0[*at] = weight(*y);
-                }
+                pairs.set_ties(*y);
                 let first = block.number * self.rows_of_block + place * light.tree.labels_len;
-                let entries = &self.entries[first..][..light.tree.labels_len];
-                let pairs = Pairs { entries, rows: &rows, weights: &weights };
-                let of_set = place * labels..(place + 1) * labels;
-                let to = &mut digits[0][of_set.clone()];
-                let largest = kernel.weigh(&pairs, 0, mask, to, &heavy_rows);
-                if largest > self.limits.largest_entry {
-                    return Err(Interrupt::LargeEntry);
-                }
-                let last = (4 * u32::from(largest)).max(1).ilog2() / digit_bits;
-                for number in 1..=last {
-                    let digits = &mut digits[number as usize];
-                    digits.resize(upper_digits_len.len().max(digits.len()), Bytes::ZERO);
-                    let to = &mut digits[of_set.clone()];
-                    kernel.weigh(&pairs, number * digit_bits, mask, to, &heavy_rows);
-                    for row in &heavy_rows {
-                        if to[*row] != Bytes::ZERO {
-                            upper_digits_len[of_set.start + row] = number as u8;
-                        }
-                    }
-                }
+                let pairs = Pairs {
+                    entries: &self.entries[first..][..light.tree.labels_len],
+                    rows: &light_rows,
+                    multiplicities: &pairs.of_lanes,
+                };
+                let first_row = place * heavy_tree.labels_len;
+                let rows = first_row..first_row + heavy_tree.labels_len;
+                self.weights.weigh(&pairs, rows, &heavy_rows, &self.limits, kernel)?;
             }
         }
         Ok(&self.weights)
@@ -130,33 +110,131 @@ impl Matrix {
 
     /// Returns the sum over all lanes and digits.
     pub(super) fn total(&self, totals: &Totals) -> Result<u64, Interrupt> {
-        let digits = totals.iter().map(|lanes| lanes.iter().map(|lane| u128::from(*lane)).sum());
-        let shifted =
-            (0..).zip(digits).map(|(at, sum): (_, u128)| sum << (at * self.limits.digit_bits));
-        u64::try_from(shifted.sum::<u128>()).map_err(|_| Interrupt::Overflow)
+        let mut total = 0;
+        for (number, sums) in (0..).zip(totals) {
+            let of_digit: u128 = sums.iter().map(|sum| u128::from(*sum)).sum();
+            total += of_digit << (number * self.limits.digit_bits);
+        }
+        u64::try_from(total).map_err(|_| Interrupt::Overflow)
     }
 }
 
-/// Returns the weight of each pair of a heavy label, by lane, and a light label. Also returns the pairs whose weight
-/// depends on y.
-fn pair_weights(
-    columns: LabelWeights<'_>,
-    light_colour: Colour,
-    light_labels: &[u32],
-    heavy_labels: &[u32],
-) -> ([Entries; LANES], Vec<(usize, usize)>) {
-    let weights_of = |colour, labels: &[u32]| -> [Option<u16>; LANES] {
-        let weight = |at| labels.get(at).map_or(Some(0), |label| columns.label(colour, *label));
-        std::array::from_fn(weight)
-    };
-    let light = weights_of(light_colour, light_labels);
-    let heavy = weights_of(light_colour.other(), heavy_labels);
-    let known = [light, heavy].map(|weights| weights.map(Option::unwrap_or_default));
-    let weights = known[1].map(|heavy| Entries(known[0].map(|light| heavy * light)));
-    if light.iter().chain(&heavy).all(Option::is_some) {
-        return (weights, Vec::new());
+/// Returns the row that each of these labels has in a matrix of this tree.
+fn rows_of_labels(tree: &Tree, labels: &[u32]) -> Vec<usize> {
+    labels.iter().map(|label| tree.label(*label)).collect()
+}
+
+impl Weights {
+    /// Makes this number of rows of zeros. The upper digits keep what they have, because their lengths become 0.
+    fn clear(&mut self, rows: usize) {
+        self.upper_digits_len.clear();
+        self.upper_digits_len.resize(rows, 0);
+        self.digits[0].clear();
+        self.digits[0].resize(rows, Bytes::ZERO);
     }
-    let pairs =
-        (0..heavy_labels.len()).flat_map(|lane| (0..light_labels.len()).map(move |at| (lane, at)));
-    (weights, pairs.filter(|(lane, at)| heavy[*lane].is_none() || light[*at].is_none()).collect())
+
+    /// Writes the weights of a block of the light list into the rows of one row set. `heavy_rows` has the row of each
+    /// light label among them.
+    fn weigh(
+        &mut self,
+        pairs: &Pairs<'_>,
+        rows: Range<usize>,
+        heavy_rows: &[usize],
+        limits: &Limits,
+        kernel: Kernel,
+    ) -> Result<(), Interrupt> {
+        let digit_bits = limits.digit_bits;
+        let mask = u8::MAX >> (u8::BITS - digit_bits);
+        let lowest = &mut self.digits[0][rows.clone()];
+        let largest_entry = kernel.weigh(pairs, 0, mask, lowest, heavy_rows);
+        if largest_entry > limits.largest_entry {
+            return Err(Interrupt::LargeEntry);
+        }
+        let largest_weight = MAX_MULTIPLICITY * u32::from(largest_entry);
+        let last_digit = largest_weight.max(1).ilog2() / digit_bits;
+        for number in 1..=last_digit {
+            let digits = &mut self.digits[number as usize];
+            digits.resize(self.upper_digits_len.len().max(digits.len()), Bytes::ZERO);
+            let digits = &mut digits[rows.clone()];
+            kernel.weigh(pairs, number * digit_bits, mask, digits, heavy_rows);
+            for row in heavy_rows {
+                if digits[*row] != Bytes::ZERO {
+                    self.upper_digits_len[rows.start + row] = number as u8;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The multiplicities of the pairs of a heavy label, by lane, and a light label.
+struct PairMultiplicities {
+    /// The multiplicities in a row for each lane, with a number for each light label.
+    of_lanes: [Entries; LANES],
+    /// The pairs with a label that ties with the rows. Their multiplicities depend on y.
+    ties: Vec<Tie>,
+}
+
+/// A pair of labels whose multiplicity depends on y.
+struct Tie {
+    /// The place of the heavy label in its block.
+    lane: usize,
+    /// The place of the light label in its block.
+    light: usize,
+    pair: PairMultiplicity,
+}
+
+impl PairMultiplicities {
+    /// Finds the multiplicities of the pairs of two blocks. Pairs with ties get theirs from
+    /// [`PairMultiplicities::set_ties`].
+    fn new(
+        multiplicities: Multiplicities<'_>,
+        light_colour: Colour,
+        light_labels: &[u32],
+        heavy_labels: &[u32],
+    ) -> Self {
+        let light_factors = factors(multiplicities, light_colour, light_labels);
+        let heavy_factors = factors(multiplicities, light_colour.other(), heavy_labels);
+        let light_known = light_factors.map(Option::unwrap_or_default);
+        let heavy_known = heavy_factors.map(Option::unwrap_or_default);
+        let of_lanes = heavy_known.map(|heavy| Entries(light_known.map(|light| heavy * light)));
+        let mut ties = Vec::new();
+        if light_factors.iter().chain(&heavy_factors).all(Option::is_some) {
+            return Self { of_lanes, ties };
+        }
+        for (lane, heavy_label) in heavy_labels.iter().enumerate() {
+            for (light, light_label) in light_labels.iter().enumerate() {
+                if heavy_factors[lane].is_some() && light_factors[light].is_some() {
+                    continue;
+                }
+                let pair = match light_colour {
+                    Colour::White => multiplicities.of_pair(*light_label, *heavy_label),
+                    Colour::Black => multiplicities.of_pair(*heavy_label, *light_label),
+                };
+                ties.push(Tie { lane, light, pair });
+            }
+        }
+        Self { of_lanes, ties }
+    }
+
+    /// Sets the multiplicities of the pairs with ties for the unit with this y.
+    fn set_ties(&mut self, y: u32) {
+        for tie in &self.ties {
+            self.of_lanes[tie.lane].0[tie.light] = tie.pair.in_unit(y);
+        }
+    }
+}
+
+/// Returns the factor that each label of a block contributes to multiplicities, and 0 in the places after the last
+/// label. A label that ties with the rows has no factor.
+fn factors(
+    multiplicities: Multiplicities<'_>,
+    colour: Colour,
+    labels: &[u32],
+) -> [Option<u16>; LANES] {
+    let mut factors = [Some(0); LANES];
+    for (factor, label) in factors.iter_mut().zip(labels) {
+        *factor = multiplicities.of_label(colour, *label);
+    }
+    factors
 }

@@ -38,14 +38,14 @@ impl Colour {
     }
 }
 
-/// The squares with even or odd rows and with even or odd columns. The rows and columns of a sub-board are numbered
-/// 0, 1, 2 and so on. So two squares share a diagonal under the rule of a whole board: they are equally many rows and
-/// columns apart.
+/// The squares with rows of one parity and columns of one parity. The rows and columns of a sub-board are numbered 0,
+/// 1, 2 and so on. Two of its squares share a diagonal if they are equally many rows and columns apart, which is the
+/// rule of the whole board.
 #[derive(Clone, Debug)]
 pub(super) struct SubBoard {
     /// All columns of the sub-board.
     pub(super) columns: u32,
-    /// All columns if labels are complements, else none.
+    /// All columns if labels are complements, otherwise none.
     complement: u32,
     /// The word of each square.
     words: [[u64; MAX_ROWS]; MAX_ROWS],
@@ -58,11 +58,12 @@ pub(super) struct SubBoard {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queens {
     pub(super) columns: u32,
-    /// Bit row + column, and bit 32 + column - row + 15.
+    /// Bit row + column for each sum, and bit 32 + column - row + 15 for each difference.
     diagonals: u64,
 }
 
 impl Queens {
+    /// Returns these queens with one more, on a square of the sub-board.
     pub(super) fn with(self, row: u32, column: u32) -> Self {
         let diagonals = 1 << (row + column) | 1 << (32 + column + 15 - row);
         self.union(Self { columns: 1 << column, diagonals })
@@ -93,26 +94,34 @@ impl Queens {
 /// Returns the numbers of the bits of a word, the lowest first.
 pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        bit
+        if word == 0 {
+            return None;
+        }
+        let bit = word.trailing_zeros() as usize;
+        word &= word - 1;
+        Some(bit)
     })
 }
 
 impl SubBoard {
     /// Returns the columns that are free in a row.
     pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {
-        let Queens { columns, diagonals } = queens;
-        let attacked = diagonals as u32 >> row | (diagonals >> 32) as u32 >> (15 - row);
-        self.columns & !(columns | attacked)
+        // Column c is attacked along the sum row + c, which is bit c after a shift by the row, and along the difference
+        // c - row + 15.
+        let sums = queens.diagonals as u32;
+        let differences = (queens.diagonals >> 32) as u32;
+        let attacked = sums >> row | differences >> (15 - row);
+        self.columns & !(queens.columns | attacked)
     }
 
-    /// Returns columns in the order in which they are tried.
+    /// Returns columns in the order in which they are tried, which is reversed in the second count.
     pub(super) fn in_order(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
         let which = self.which;
         std::iter::from_fn(move || {
+            if columns == 0 {
+                return None;
+            }
             let column = match which {
-                _ if columns == 0 => return None,
                 WhichCount::First => columns.trailing_zeros(),
                 WhichCount::Second => columns.ilog2(),
             };
@@ -121,6 +130,7 @@ impl SubBoard {
         })
     }
 
+    /// Returns the word of a square.
     pub(super) fn word(&self, row: u32, column: u32) -> u64 {
         self.words[row as usize][column as usize]
     }
@@ -129,6 +139,22 @@ impl SubBoard {
     /// label.
     pub(super) fn label(&self, columns: u32) -> u32 {
         columns ^ self.complement
+    }
+
+    /// Returns the bits of all diagonals.
+    fn diagonals(&self) -> u64 {
+        self.words.iter().flatten().fold(0, |all, word| all | word)
+    }
+
+    /// Removes the diagonals that are not among these, and moves the others to the lowest bits.
+    fn keep_diagonals(&mut self, kept: u64) {
+        for word in self.words.iter_mut().flatten() {
+            let mut moved = 0;
+            for (to, from) in bits(kept).enumerate() {
+                moved |= (*word >> from & 1) << to;
+            }
+            *word = moved;
+        }
     }
 
     /// Returns the rows of this colour, given the white rows and all rows.
@@ -140,38 +166,40 @@ impl SubBoard {
 /// Returns the two sub-boards of a colour: first the one with even rows, whose placements are listed, then the one
 /// with odd rows, whose placements form a tree.
 pub(super) fn sub_boards(size: BoardSize, colour: Colour, which: WhichCount) -> [SubBoard; 2] {
-    let mut boards = [0, 1].map(|parity| sub_board(size, parity, colour, which));
-    let [list, tree] =
-        boards.each_ref().map(|board| board.words.iter().flatten().fold(0, |all, of| all | of));
-    let shared = list & tree;
+    let mut list = sub_board(size, 0, colour, which);
+    let mut tree = sub_board(size, 1, colour, which);
+    let shared = list.diagonals() & tree.diagonals();
     assert!(shared.count_ones() <= LABEL_SHIFT, "a word has room for the number of a label");
-    // The shared bits move to the front.
-    for word in boards.iter_mut().flat_map(|board| board.words.iter_mut().flatten()) {
-        *word = bits(shared).enumerate().map(|(to, from)| (*word >> from & 1) << to).sum();
-    }
-    boards
+    list.keep_diagonals(shared);
+    tree.keep_diagonals(shared);
+    [list, tree]
 }
 
 /// Returns the sub-board with rows of this parity.
 fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCount) -> SubBoard {
     let n = size.rows();
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
-    let len = |parity: usize| (n + 1 - parity) / 2;
-    let columns = len(column_parity);
+    let rows_len = (n + 1 - row_parity) / 2;
+    let columns_len = (n + 1 - column_parity) / 2;
     let mut words = [[0; MAX_ROWS]; MAX_ROWS];
-    for (i, words) in words.iter_mut().enumerate().take(len(row_parity)) {
-        for (j, word) in words.iter_mut().enumerate().take(columns) {
-            let (row, column) = (2 * i + row_parity, 2 * j + column_parity);
-            let row = if which == WhichCount::First { row } else { n - 1 - row };
-            // All sums and differences on a colour have the same parity, so 32 bits are enough for each. Diagonals
-            // that only one sub-board touches are removed later.
-            let (sum, difference) = ((row + column) / 2, (column + 31 - row) / 2);
+    for (i, words) in words.iter_mut().enumerate().take(rows_len) {
+        for (j, word) in words.iter_mut().enumerate().take(columns_len) {
+            let mut row = 2 * i + row_parity;
+            let column = 2 * j + column_parity;
+            if which == WhichCount::Second {
+                row = n - 1 - row;
+            }
+            // All sums on a colour have the same parity, and so have all differences, so 32 bits are enough for each.
+            // Diagonals that only one sub-board touches are removed later.
+            let sum = (row + column) / 2;
+            let difference = (column + 31 - row) / 2;
             *word = 1 << sum | 1 << (32 + difference);
         }
     }
-    let mut rows_from_middle: Vec<u32> = (0..len(row_parity) as u32).collect();
+    let mut rows_from_middle: Vec<u32> = (0..rows_len as u32).collect();
+    // Row i of the sub-board is row r = 2 i + parity of the board. Twice its distance from the middle is |2 r + 1 - n|.
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
-    let columns = (1 << columns) - 1;
+    let columns = (1 << columns_len) - 1;
     let complement = if colour == Colour::Black { columns } else { 0 };
     SubBoard { columns, complement, words, rows_from_middle, which }
 }

@@ -10,7 +10,8 @@
 //!
 //! Subsets of the same size are compared by their part in the centre, then by their outer part, both as binary numbers.
 //! Subsets with the same part in the centre are a **class**: at most (6 choose 3) = 20 neighbours in the order. The
-//! complement reverses the order. The rules of [`units`](super::units) need nothing else of it.
+//! complement reverses the order. The rules of [`units`](super::units) need no other property of the
+//! order.
 
 use std::ops::Range;
 
@@ -35,15 +36,19 @@ pub(super) struct Subsets {
 impl Subsets {
     /// Makes the subsets of 0..len, where len is at most 16.
     pub(super) fn new(len: u32) -> Self {
-        let by_size = vec![Vec::new(); len as usize + 1];
-        let mut subsets = Self { len, by_size, rank: vec![0; 1 << len], classes: Vec::new() };
+        let mut subsets = Self {
+            len,
+            by_size: vec![Vec::new(); len as usize + 1],
+            rank: vec![0; 1 << len],
+            classes: Vec::new(),
+        };
         let outer = subsets.outer();
         let mut sets: Vec<u32> = (0..1 << len).collect();
         sets.sort_by_key(|set| (set & !outer, set & outer));
         for set in sets {
-            let same = &mut subsets.by_size[set.count_ones() as usize];
-            subsets.rank[set as usize] = same.len() as u32;
-            same.push(set);
+            let sets_of_size = &mut subsets.by_size[set.count_ones() as usize];
+            subsets.rank[set as usize] = sets_of_size.len() as u32;
+            sets_of_size.push(set);
         }
         subsets.classes = subsets.by_size.iter().map(|sets| classes(sets, outer)).collect();
         subsets
@@ -59,6 +64,7 @@ impl Subsets {
         self.rank[set as usize]
     }
 
+    /// Returns the whole set 0..len.
     pub(super) fn all(&self) -> u32 {
         (1 << self.len) - 1
     }
@@ -68,6 +74,7 @@ impl Subsets {
         self.all() & !(self.all() >> (2 * OUTER) << OUTER)
     }
 
+    /// Returns the set with number i replaced by len - 1 - i.
     pub(super) fn reversed(&self, set: u32) -> u32 {
         set.reverse_bits() >> (32 - self.len)
     }
@@ -85,13 +92,14 @@ impl Subsets {
 
 /// Finds the ranks of each class among the subsets of one size.
 fn classes(sets: &[u32], outer: u32) -> Vec<Range<u32>> {
-    let mut next = 0;
-    let ranks = sets.chunk_by(|one, other| one & !outer == other & !outer).map(|class| {
-        let first = next;
-        next += class.len() as u32;
-        first..next
-    });
-    ranks.collect()
+    let mut ranks = Vec::new();
+    let mut first = 0;
+    for class in sets.chunk_by(|one, other| one & !outer == other & !outer) {
+        let end = first + class.len() as u32;
+        ranks.push(first..end);
+        first = end;
+    }
+    ranks
 }
 
 #[cfg(test)]

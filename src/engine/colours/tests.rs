@@ -46,7 +46,8 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
 /// Each round takes other limits and other batches, in any order, on one counter.
 #[test]
 fn tiny_limits_change_no_count() {
-    let (mut random, cancel) = (random(), Cancel::new());
+    let mut random = random();
+    let cancel = Cancel::new();
     for n in 8..=13 {
         let colours = Colours::new(size(n));
         let units = colours.len();
@@ -79,10 +80,12 @@ fn a_stopped_counter_counts_what_another_one_counts() {
     let mut all_stopped = counts.map(new);
     let mut random = random();
     for round in 0..40 {
-        let (which, stopped) = (counts[round % 2], &mut all_stopped[round % 2]);
+        let which = counts[round % 2];
+        let stopped = &mut all_stopped[round % 2];
         let first = random.usize(..colours.len());
         let units = first..colours.units.batch(first).units.end;
-        let (begun, time) = (Instant::now(), Duration::from_micros(round as u64 * 60));
+        let begun = Instant::now();
+        let time = Duration::from_micros(round as u64 * 60);
         let cancel = Cancel::new();
         let counts = thread::scope(|scope| {
             scope.spawn(|| {
@@ -100,7 +103,8 @@ fn a_stopped_counter_counts_what_another_one_counts() {
 /// The first list has nearly all rows in the centre. Other lists follow on the same `List`.
 #[test]
 fn a_list_has_each_placement_once() {
-    let (size, cancel) = (size(26), Cancel::new());
+    let size = size(26);
+    let cancel = Cancel::new();
     let [board, _] = sub_boards(size, Colour::Black, WhichCount::First);
     let mut list = List::new(board.clone(), 64);
     for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
@@ -162,9 +166,11 @@ fn an_entry_that_is_too_large_is_an_error() {
 /// white queens.
 #[test]
 fn each_number_of_white_queens_has_its_solutions() {
-    let (odd, even) = ([0, 48, 304, 0, 0], [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0]);
-    for (n, expected) in [(9, &odd[..]), (16, &even)] {
-        let (colours, mut twice) = (Colours::new(size(n)), vec![0; expected.len()]);
+    let of_nine = [0, 48, 304, 0, 0];
+    let of_sixteen = [0, 0, 76, 1_143_066, 12_486_228, 1_143_066, 76, 0, 0];
+    for (n, expected) in [(9, &of_nine[..]), (16, &of_sixteen)] {
+        let colours = Colours::new(size(n));
+        let mut twice = vec![0; expected.len()];
         let mut counter = colours.counter(WhichCount::First, Kernel::detect());
         for unit in 0..colours.len() {
             let count = counter.count(unit, &Cancel::new()).expect("small");
@@ -175,6 +181,7 @@ fn each_number_of_white_queens_has_its_solutions() {
                 twice[place] += colours.weight(unit) * count;
             }
         }
-        assert_eq!(twice.iter().map(|twice| twice / 2).collect::<Vec<u64>>(), expected);
+        let solutions: Vec<u64> = twice.iter().map(|twice| twice / 2).collect();
+        assert_eq!(solutions, expected);
     }
 }

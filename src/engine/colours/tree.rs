@@ -7,7 +7,7 @@
 use super::squares::{Queens, SubBoard};
 use crate::cancel::Cancel;
 
-/// The index of labels that do not count.
+/// The index of labels that are left out.
 pub(super) const DROPPED: u32 = u32::MAX;
 
 /// The placements on the rows of some sets.
@@ -15,14 +15,20 @@ pub(super) struct Tree {
     pub(super) board: SubBoard,
     /// The row sets, ordered by their rows.
     pub(super) sets: Vec<RowSet>,
-    /// For each set of columns, the index of its label among the labels that count, or [`DROPPED`].
+    /// For each set of columns, the index of its label among the labels of the tree, or [`DROPPED`].
     pub(super) labels: Vec<u32>,
-    /// The number of labels that count.
+    /// The number of labels of the tree, without those that are left out.
     pub(super) labels_len: usize,
 }
 
-/// The rows of a set, with the rows that all sets have first, and the number of the set in its class.
-pub(super) type RowSet = (Vec<u32>, u32);
+/// A row set of a class.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RowSet {
+    /// The rows. The rows that all sets of the class have come first.
+    pub(super) rows: Vec<u32>,
+    /// The number of the set in its class.
+    pub(super) number: u32,
+}
 
 /// A queen in the next row of some sets.
 pub(super) struct Child<'a> {
@@ -32,22 +38,24 @@ pub(super) struct Child<'a> {
 }
 
 impl Tree {
-    /// Makes the tree of these row sets, with the labels that count.
+    /// Makes the tree of these row sets, with these labels. Other labels are left out.
     pub(super) fn new(board: &SubBoard, sets: &[u32], labels: impl Iterator<Item = u32>) -> Self {
         let common = sets.iter().fold(u32::MAX, |all, rows| all & rows);
         let mut order = board.rows_from_middle.clone();
         order.sort_by_key(|row| common >> row & 1 == 0);
-        let rows_of = |set: u32| order.iter().copied().filter(|row| set >> row & 1 == 1).collect();
-        let mut sets: Vec<RowSet> =
-            (0..).zip(sets).map(|(number, set)| (rows_of(*set), number)).collect();
-        sets.sort_unstable();
+        let mut row_sets = Vec::new();
+        for (number, set) in (0..).zip(sets) {
+            let rows = order.iter().copied().filter(|row| set >> row & 1 == 1).collect();
+            row_sets.push(RowSet { rows, number });
+        }
+        row_sets.sort_unstable();
         let mut indices = vec![DROPPED; board.columns as usize + 1];
         let mut labels_len = 0;
         for label in labels {
             indices[board.label(label) as usize] = labels_len as u32;
             labels_len += 1;
         }
-        Self { board: board.clone(), sets, labels: indices, labels_len }
+        Self { board: board.clone(), sets: row_sets, labels: indices, labels_len }
     }
 
     /// Returns each queen in the next row of these sets.
@@ -57,9 +65,9 @@ impl Tree {
         depth: usize,
         queens: Queens,
     ) -> impl Iterator<Item = Child<'a>> {
-        let of_rows = sets.chunk_by(move |(one, _), (other, _)| one[depth] == other[depth]);
+        let of_rows = sets.chunk_by(move |one, other| one.rows[depth] == other.rows[depth]);
         of_rows.flat_map(move |sets| {
-            let row = sets[0].0[depth];
+            let row = sets[0].rows[depth];
             let columns = self.board.in_order(self.board.free(row, queens));
             columns.map(move |column| Child { sets, row, column })
         })
@@ -71,6 +79,7 @@ impl Tree {
         self.descend(0, Queens::default(), 0, cancel, visit);
     }
 
+    /// Visits the placements below some queens, whose diagonals are in `word`.
     fn descend(
         &self,
         depth: usize,
@@ -79,7 +88,7 @@ impl Tree {
         cancel: &Cancel,
         visit: &mut impl FnMut(u32, u64),
     ) {
-        if depth == self.sets[0].0.len() {
+        if depth == self.sets[0].rows.len() {
             return visit(queens.columns, word);
         }
         if cancel.is_cancelled() {
@@ -91,10 +100,10 @@ impl Tree {
         }
     }
 
-    /// Returns the index of a label among the labels that count.
+    /// Returns the index of a label among the labels of the tree.
     pub(super) fn label(&self, label: u32) -> usize {
         let index = self.labels[self.board.label(label) as usize];
-        assert!(index != DROPPED, "a label that counts for a batch counts for its class");
+        assert!(index != DROPPED, "a label of a batch is a label of its class");
         index as usize
     }
 }

@@ -1,34 +1,25 @@
-//! The units of a count: orbits of row sets, and the weights of pairs of labels in them.
+//! The units of a count, and how many times each unit counts a solution.
+//!
+//! docs/COLOURS.md (section *Units and symmetries*) derives the rules of this file, and proves that the units count
+//! each solution once. In short:
 //!
 //! A **unit** is a pair of row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose queen is
-//! white. Ce and Co are the even and odd columns whose queen is white. Let a be the size of Re, and let x, y, u, v be
-//! ranks in the order of [`Subsets`]:
+//! white. Ce and Co are the even and the odd columns whose queen is white, and a is the size of Re. Each set has a
+//! **rank**, its place in the order of [`Subsets`]: x for Re, y for Ro, u for Ce and v for Co. On even boards the odd
+//! sets are reversed before they are ranked, because a half-turn of the board maps odd rows to even ones.
 //!
-//! **Even n = 2N.** All four sets have a numbers. x and u are the ranks of Re and Ce, y and v are the ranks of Ro and
-//! Co *reversed*, and M = (N choose a). A half-turn of the board exchanges x with y and u with v. The flip of the rows
-//! exchanges the colours: it turns (x, y, u, v) into (M-1-y, M-1-x, M-1-u, M-1-v), and a into N - a. The
-//! transposition exchanges (x, y) with (u, v). So of each orbit one image is counted:
+//! Flips and turns of the board give a pair of sets several **images**. The smallest one is the **key** of the pair
+//! ([`Ranks`]). Each symmetry is used in one of three ways:
 //!
-//! ```text
-//!     2a < N:   x <= y             weight 4, or 2 if y = x
-//!     2a = N:   x <= y <= M-1-x    weight 4, or 2 if y = x or y = M-1-x
-//! ```
-//!
-//! The key of the columns is the smallest of (u, v) and (v, u), and if 2a = N also of (M-1-u, M-1-v) and (M-1-v,
-//! M-1-u). Columns count twice if their key is above (x, y), for the transposed solution. They count once if it is
-//! equal, and never if it is below. So a pair (u, v) counts only if u and v are in x..M, or if 2a = N, in x..M-x. If
-//! both are strictly inside this range, the pair counts twice.
-//!
-//! **Odd n = 2N + 1.** Re and Ce have a numbers, Ro and Co have a - 1. x, y, u and v are the ranks of Re, Ro, Ce and
-//! Co. The flips keep the colours. A flip of the rows leaves the columns alone, and a flip of the columns leaves the
-//! rows alone. So of the rows and their reverse one pair is counted: the rank of Re is at most the rank of its
-//! reverse, and if these are equal, then the rank of Ro is at most the rank of its reverse. The weight is 2, or 1 if
-//! both sets are palindromes.
-//!
-//! The flip of the columns reverses Ce and Co, and is in the count of the unit: columns count twice if the rank of Ce
-//! is below the rank of its reverse, once if they are equal, and never if it is above. Last comes the transposition.
-//! The key of the columns is the smaller of (u, v) and its reverse. The number of times doubles if the key is above
-//! (x, y), stays if it is equal, and is 0 if it is below.
+//! * **Flips that change the rows are in the weight.** Rows are a unit if they are their own key. The weight of the
+//!   unit is the number of different images of its rows, because each image has equally many solutions
+//!   ([`UnitList::weight`]).
+//! * **The flip of the columns of an odd board is in the count of the unit,** because it leaves the rows alone. A
+//!   solution is counted twice if its Ce is below the reverse of Ce, and not at all if it is above
+//!   ([`Multiplicities::of_flip`]).
+//! * **The transposition is in the count of the unit,** because it exchanges the keys of the rows and of the columns.
+//!   A solution is counted twice if its rows have the smaller key, and not at all if its columns have it
+//!   ([`PairMultiplicity::in_unit`]).
 //!
 //! **Order:** by a, the class of x, the class of y, x, y. A **batch** is the units with the same x and with the y of
 //! the same class. So the units of a batch are neighbours, and so are the batches with the same pair of classes.
@@ -64,8 +55,9 @@ pub(super) struct UnitList {
 struct ClassPair {
     first_unit: usize,
     a: u32,
-    /// The number of the class of x and the number of the class of y.
+    /// The number of the class of x.
     x_class: u16,
+    /// The number of the class of y.
     y_class: u16,
 }
 
@@ -82,17 +74,33 @@ pub(super) struct Batch {
     pub(super) y_class: Range<u32>,
 }
 
+/// The ranks of a set of even rows and a set of odd rows, or of columns. Pairs of sets are compared by the fields in
+/// this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranks {
+    /// The size of the even set.
+    a: u32,
+    /// The rank of the even set among the sets of its size: x or u.
+    even: u32,
+    /// The rank of the odd set, on even boards of its reverse: y or v.
+    odd: u32,
+}
+
 impl UnitList {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
-        let (even, odd) = (Subsets::new(n.div_ceil(2)), Subsets::new(n / 2));
+        let even = Subsets::new(n.div_ceil(2));
+        let odd = Subsets::new(n / 2);
         let mut list = Self { size, even, odd, class_pairs: Vec::new(), len: 0 };
+        // On even boards a flip of the rows turns a into N - a, so the keys have 2a <= N.
         let sizes = if list.is_odd() { 1..=n.div_ceil(2) } else { 0..=n / 4 };
         for a in sizes {
             for (x_class, xs) in (0..).zip(list.even.classes(a)) {
-                for (y_class, class) in (0..).zip(list.odd.classes(list.white_in_odd_rows(a))) {
-                    let units: usize =
-                        xs.clone().map(|x| list.odd_ranks(a, x, class).count()).sum();
+                for (y_class, ys) in (0..).zip(list.odd.classes(list.white_in_odd_rows(a))) {
+                    let mut units = 0;
+                    for x in xs.clone() {
+                        units += list.odd_ranks(a, x, ys).count();
+                    }
                     if units > 0 {
                         let first_unit = list.len;
                         list.class_pairs.push(ClassPair { first_unit, a, x_class, y_class });
@@ -108,47 +116,106 @@ impl UnitList {
         self.size.get() % 2 == 1
     }
 
-    /// Returns the number of white queens in odd rows.
+    /// Returns the number of white queens in odd rows, given the number of white queens in even rows.
     pub(super) fn white_in_odd_rows(&self, a: u32) -> u32 {
         if self.is_odd() { a - 1 } else { a }
     }
 
-    /// Returns the images of a set of even rows and a set of odd rows, or of columns, under the flips of the board.
-    /// Each image is a and the ranks x and y, or u and v. The first image is the sets themselves. On odd boards each
-    /// image appears twice.
-    fn images(&self, even: u32, odd: u32) -> [(u32, u32, u32); 4] {
-        let a = even.count_ones();
-        let [x, y] = [self.even.rank(even), self.odd.rank(self.reversed_on_even_boards(odd))];
-        if self.is_odd() {
-            let reversed = (a, self.even.rank_of_reversed(even), self.odd.rank_of_reversed(odd));
-            return [(a, x, y), reversed, (a, x, y), reversed];
-        }
-        let [(b, p), (_, q)] = [x, y].map(|rank| self.recoloured(a, rank));
-        [(a, x, y), (a, y, x), (b, p, q), (b, q, p)]
+    /// Returns the set of even rows, or columns, that has this rank.
+    pub(super) fn even_set(&self, a: u32, rank: u32) -> u32 {
+        self.even.of_size(a)[rank as usize]
     }
 
-    /// Returns the number of white queens in even rows, a, and the rank of a set of rows or columns after a flip of
-    /// the rows of an even board, which exchanges the colours.
-    fn recoloured(&self, a: u32, rank: u32) -> (u32, u32) {
-        (self.size.get() / 2 - a, self.even.of_size(a).len() as u32 - 1 - rank)
+    /// Returns the set of odd rows, or columns, that has this rank.
+    pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
+        let set = self.odd.of_size(self.white_in_odd_rows(a))[rank as usize];
+        self.reversed_on_even_boards(set)
     }
 
-    /// Returns the ranks y of a class that form units with an x: the ranks for which no image comes before the rows
-    /// themselves.
-    fn odd_ranks(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
-        let (ranks, order) = if self.is_odd() {
-            let reversed = self.even.rank_of_reversed(self.even.of_size(a)[x as usize]);
-            (class.clone(), x.cmp(&reversed))
+    /// Returns the rank of a set of odd rows or columns.
+    fn odd_rank(&self, odd: u32) -> u32 {
+        self.odd.rank(self.reversed_on_even_boards(odd))
+    }
+
+    /// Returns the set that is ranked in place of a set of odd numbers. On even boards this is the reverse, because a
+    /// half-turn maps row 2i + 1 to row 2 (N - 1 - i), and so the rank of an odd set to the rank of an even one.
+    fn reversed_on_even_boards(&self, odd: u32) -> u32 {
+        if self.is_odd() { odd } else { self.odd.reversed(odd) }
+    }
+
+    /// Returns the ranks of a set of even rows and a set of odd rows, or of columns.
+    fn ranks(&self, even: u32, odd: u32) -> Ranks {
+        Ranks { a: even.count_ones(), even: self.even.rank(even), odd: self.odd_rank(odd) }
+    }
+
+    /// Returns the images of two sets of rows under the flips of the board, or of two sets of columns. The first image
+    /// is the sets themselves. An image that several symmetries give appears several times.
+    fn images(&self, even: u32, odd: u32) -> impl Iterator<Item = Ranks> {
+        let own = self.ranks(even, odd);
+        let images = if self.is_odd() {
+            // Both flips keep the colours. One of them reverses the sets, and the other one leaves them alone.
+            let reversed = self.ranks(self.even.reversed(even), self.odd.reversed(odd));
+            [Some(own), Some(reversed), None, None]
         } else {
-            let (b, most) = self.recoloured(a, x);
-            let end = if a == b { class.end.min(most + 1) } else { class.end };
-            (class.start.max(x)..end, Ordering::Less)
+            // A half-turn exchanges even and odd. A flip exchanges the colours. It also exchanges even and odd, either
+            // of the rows or of the columns.
+            let turned = Ranks { even: own.odd, odd: own.even, ..own };
+            [own, turned, self.recoloured(own), self.recoloured(turned)].map(Some)
         };
-        ranks.filter(move |y| match order {
-            Ordering::Less => true,
-            Ordering::Equal => *y <= self.odd.rank_of_reversed(self.odd_set(a, *y)),
-            Ordering::Greater => false,
-        })
+        images.into_iter().flatten()
+    }
+
+    /// Returns the smallest image of two sets of rows or columns. It is the same for all images.
+    fn key(&self, even: u32, odd: u32) -> Ranks {
+        self.images(even, odd).fold(self.ranks(even, odd), Ord::min)
+    }
+
+    /// Returns the ranks of the sets that are left when the colours are exchanged on an even board: the complements.
+    fn recoloured(&self, ranks: Ranks) -> Ranks {
+        let Ranks { a, even, odd } = ranks;
+        Ranks {
+            a: self.recoloured_size(a),
+            even: self.recoloured_rank(a, even),
+            odd: self.recoloured_rank(a, odd),
+        }
+    }
+
+    /// Returns the size of the complement of a set of `a` rows or columns of an even board.
+    fn recoloured_size(&self, a: u32) -> u32 {
+        self.size.get() / 2 - a
+    }
+
+    /// Returns the rank of the complement of a set of `a` rows or columns of an even board, because the complement
+    /// reverses the order.
+    fn recoloured_rank(&self, a: u32, rank: u32) -> u32 {
+        self.even.of_size(a).len() as u32 - 1 - rank
+    }
+
+    /// Returns the ranks y of a class with which this x forms a unit: the rows must be their own key.
+    fn odd_ranks(&self, a: u32, x: u32, class: &Range<u32>) -> impl Iterator<Item = u32> {
+        let mut ranks = class.clone();
+        let mut is_palindrome = false;
+        if self.is_odd() {
+            // The image is the reverse of the rows. It is compared by x, and only if x ties, by y.
+            let reversed = self.even.rank_of_reversed(self.even_set(a, x));
+            is_palindrome = x == reversed;
+            if x > reversed {
+                ranks = 0..0;
+            }
+        } else {
+            // The half-turn has the ranks (y, x). If 2a = N, the flips have (M-1-y, M-1-x) and (M-1-x, M-1-y).
+            // Otherwise they have N - a queens in even rows, which is more.
+            ranks.start = ranks.start.max(x);
+            if self.recoloured_size(a) == a {
+                ranks.end = ranks.end.min(self.recoloured_rank(a, x) + 1);
+            }
+        }
+        ranks.filter(move |y| !is_palindrome || self.is_odd_set_at_most_its_reverse(a, *y))
+    }
+
+    /// Returns whether the set of odd rows of an odd board that has this rank does not come after its reverse.
+    fn is_odd_set_at_most_its_reverse(&self, a: u32, rank: u32) -> bool {
+        rank <= self.odd.rank_of_reversed(self.odd_set(a, rank))
     }
 
     /// Returns the number of the pair of classes to which a unit belongs.
@@ -159,17 +226,22 @@ impl UnitList {
 
     /// Returns the units that have the same pair of classes as this one.
     pub(super) fn class_pair_units(&self, unit: usize) -> Range<usize> {
-        let pair = self.class_pair_index(unit);
-        let end = self.class_pairs.get(pair + 1).map_or(self.len, |next| next.first_unit);
-        self.class_pairs[pair].first_unit..end
+        let index = self.class_pair_index(unit);
+        let start = self.class_pairs[index].first_unit;
+        match self.class_pairs.get(index + 1) {
+            Some(next) => start..next.first_unit,
+            None => start..self.len,
+        }
     }
 
     /// Returns the batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
-        let ClassPair { mut first_unit, a, x_class, y_class } =
-            self.class_pairs[self.class_pair_index(unit)];
-        let x_class = self.even.classes(a)[usize::from(x_class)].clone();
-        let y_class = self.odd.classes(self.white_in_odd_rows(a))[usize::from(y_class)].clone();
+        let pair = self.class_pairs[self.class_pair_index(unit)];
+        let a = pair.a;
+        let x_class = self.even.classes(a)[usize::from(pair.x_class)].clone();
+        let y_classes = self.odd.classes(self.white_in_odd_rows(a));
+        let y_class = y_classes[usize::from(pair.y_class)].clone();
+        let mut first_unit = pair.first_unit;
         for x in x_class.clone() {
             let units = first_unit..first_unit + self.odd_ranks(a, x, &y_class).count();
             if units.contains(&unit) {
@@ -177,7 +249,7 @@ impl UnitList {
             }
             first_unit = units.end;
         }
-        unreachable!("a pair of classes counts its units")
+        unreachable!("a unit has an x of its pair of classes")
     }
 
     /// Returns the rank y of each of these units that is in the batch. The first unit must be in it.
@@ -194,118 +266,158 @@ impl UnitList {
     fn rows_of(&self, unit: usize) -> [u32; 2] {
         let batch = self.batch(unit);
         let y = self.odd_ranks_of(&batch, unit..unit + 1).next().expect("a batch has its units");
-        [self.even.of_size(batch.a)[batch.x as usize], self.odd_set(batch.a, y)]
+        [self.even_set(batch.a, batch.x), self.odd_set(batch.a, y)]
     }
 
-    /// Returns the odd rows, or columns, that have this rank.
-    pub(super) fn odd_set(&self, a: u32, rank: u32) -> u32 {
-        let set = self.odd.of_size(self.white_in_odd_rows(a))[rank as usize];
-        self.reversed_on_even_boards(set)
-    }
-
-    /// Returns the set whose place in the order of subsets is the rank of a set of odd numbers. On even boards this
-    /// is the reverse, because a half-turn maps odd numbers to even ones.
-    fn reversed_on_even_boards(&self, odd: u32) -> u32 {
-        if self.is_odd() { odd } else { self.odd.reversed(odd) }
-    }
-
-    /// Returns the number of images that each solution of the unit stands for. The images by transposition, and on
-    /// odd boards by the flip of the columns, are not among them, because they are in the count of the unit.
+    /// Returns the number of different images of the rows of a unit.
+    ///
+    /// Each image has equally many solutions, because a symmetry maps the solutions of the unit to them. The images by
+    /// transposition, and on odd boards by the flip of the columns, are not among them, because these solutions are in
+    /// the count of the unit.
     pub(super) fn weight(&self, unit: usize) -> u64 {
         let [even, odd] = self.rows_of(unit);
-        let images = self.images(even, odd);
-        let alike = images.iter().filter(|image| **image == images[0]).count();
-        (images.len() / alike) as u64
+        let own = self.ranks(even, odd);
+        // All different images appear equally often, because the symmetries form a group.
+        let repetitions = self.images(even, odd).filter(|image| *image == own).count();
+        let images = self.images(even, odd).count();
+        (images / repetitions) as u64
     }
 
     /// Returns the solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
         let [white_even, white_odd] = self.rows_of(unit);
-        let (a, x, y) = self.images(white_even, white_odd)[0];
         let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;
-            let set = if is_even_row { white_even } else { white_odd };
-            let is_white = set >> (row / 2) & 1 == 1;
+            let white_rows = if is_even_row { white_even } else { white_odd };
+            let is_white = white_rows >> (row / 2) & 1 == 1;
+            // White squares have the parity of their row in both coordinates.
             *allowed &= if is_white == is_even_row { EVEN } else { !EVEN };
         }
         let list = Arc::clone(self);
-        domains.weight = Some(Box::new(move |columns| {
-            list.label_weights(a, x).pair(even_bits(columns), even_bits(columns >> 1))(y).into()
+        let rows = self.ranks(white_even, white_odd);
+        domains.multiplicity = Some(Box::new(move |columns| {
+            let multiplicities = list.multiplicities(rows.a, rows.even);
+            let pair = multiplicities.of_pair(even_bits(columns), even_bits(columns >> 1));
+            pair.in_unit(rows.odd).into()
         }));
         domains
     }
 
-    /// Returns the weights of columns in the units of this x.
-    pub(super) fn label_weights(&self, a: u32, x: u32) -> LabelWeights<'_> {
-        LabelWeights { list: self, a, x }
+    /// Returns how many times the units of this x count columns.
+    pub(super) fn multiplicities(&self, a: u32, x: u32) -> Multiplicities<'_> {
+        Multiplicities { list: self, a, x }
     }
 }
 
-/// The weights of pairs of labels in the units of one x.
+/// How many times the units of one x count the solutions with given columns, their **multiplicity**.
+///
+/// The columns are a pair of labels, Ce and Co. Their multiplicity is the product of two factors: for the
+/// transposition, and on odd boards for the flip of the columns.
 #[derive(Clone, Copy)]
-pub(super) struct LabelWeights<'a> {
+pub(super) struct Multiplicities<'a> {
     list: &'a UnitList,
-    /// The size of Re.
-    pub(super) a: u32,
+    /// The size of Re, and of Ce.
+    a: u32,
     x: u32,
 }
 
-impl LabelWeights<'_> {
-    /// Returns how many times this Ce counts for the flip of the columns, which on odd boards leaves the rows alone.
-    fn flipped(&self, label: u32) -> u16 {
-        let UnitList { even, .. } = self.list;
+impl Multiplicities<'_> {
+    /// Returns the factor for the flip of the columns, which on odd boards leaves the rows alone: of Ce and its
+    /// reverse the one with the lower rank is counted, for both. On even boards the factor is 1, because the flip of
+    /// the columns is in the weight of the unit.
+    fn of_flip(&self, even_columns: u32) -> u16 {
         if !self.list.is_odd() {
             return 1;
         }
-        orbit_factor(&even.rank(label), &even.rank_of_reversed(label))
+        let even = &self.list.even;
+        of_smaller(&even.rank(even_columns), &even.rank_of_reversed(even_columns))
     }
 
-    /// Returns the weight of a label of the list of this colour, or of the tree of the other colour. For white this
-    /// is a Ce.
+    /// Returns the factor of a label of the list of this colour, or of the tree of the other colour. For white this is
+    /// a Ce, and for black a Co.
     ///
-    /// A pair of labels weighs the product of both weights. If a label ties with the rows, it has no weight of its
-    /// own, and this is `None`. Each of its pairs has a weight of its own then.
-    pub(super) fn label(&self, colour: Colour, label: u32) -> Option<u16> {
+    /// The multiplicity of a pair of labels is the product of their two factors. Returns `None` if the label ties with
+    /// the rows, because then the multiplicities of its pairs depend on both labels and on y: see
+    /// [`Multiplicities::of_pair`].
+    ///
+    /// The key of the columns begins with the smallest of u and v and of their complements' ranks. (On odd boards it
+    /// begins with u, because a Ce above its reverse is not counted.) The key of the rows begins with x. So a label
+    /// whose smallest rank is below x makes the key of the columns smaller than the key of the rows. Two labels above
+    /// x make it larger.
+    pub(super) fn of_label(&self, colour: Colour, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
-        let (rank, weight) = match colour {
-            Colour::White => (list.even.rank(label), 2 * self.flipped(label)),
+        let rank = match colour {
+            Colour::White => list.even.rank(label),
+            // A Co decides nothing on odd boards.
             Colour::Black if list.is_odd() => return Some(1),
-            Colour::Black => (list.odd.rank(list.reversed_on_even_boards(label)), 1),
+            Colour::Black => list.odd_rank(label),
         };
-        let image = if list.is_odd() { (a, rank) } else { list.recoloured(a, rank) };
-        match image.min((a, rank)).cmp(&(a, x)) {
+        // Ce has both factors: 2 for the transposition, and the factor of the flip.
+        let factor = match colour {
+            Colour::White => 2 * self.of_flip(label),
+            Colour::Black => 1,
+        };
+        if factor == 0 {
+            return Some(0);
+        }
+        let mut smallest = rank;
+        if !list.is_odd() && list.recoloured_size(a) == a {
+            smallest = smallest.min(list.recoloured_rank(a, rank));
+        }
+        match smallest.cmp(&x) {
             Ordering::Less => Some(0),
-            Ordering::Equal if weight > 0 => None,
-            _ => Some(weight),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(factor),
         }
     }
 
-    /// Returns the labels of the list of this colour, or of the tree of the other colour: all labels that do not
-    /// weigh 0.
+    /// Returns the labels of the list of this colour, or of the tree of the other colour: all labels whose factor is
+    /// not 0.
     pub(super) fn labels(self, colour: Colour) -> impl Iterator<Item = u32> {
-        let UnitList { even, odd, .. } = self.list;
+        let list = self.list;
         let sets = match colour {
-            Colour::White => even.of_size(self.a),
-            Colour::Black => odd.of_size(self.list.white_in_odd_rows(self.a)),
+            Colour::White => list.even.of_size(self.a),
+            Colour::Black => list.odd.of_size(list.white_in_odd_rows(self.a)),
         };
-        sets.iter().copied().filter(move |label| self.label(colour, *label) != Some(0))
+        sets.iter().copied().filter(move |label| self.of_label(colour, *label) != Some(0))
     }
 
-    /// Returns a function from y to the number of times that the unit with this y counts the solutions with these
-    /// columns.
-    pub(super) fn pair(&self, even: u32, odd: u32) -> impl Fn(u32) -> u16 + use<> {
-        let Self { list, a, x } = *self;
-        let [own, others @ ..] = list.images(even, odd);
-        let key = others.into_iter().fold(own, Ord::min);
-        let flipped = self.flipped(even);
-        move |y| orbit_factor(&(a, x, y), &key) * flipped
+    /// Returns the multiplicities of a pair of labels in the units of this x.
+    pub(super) fn of_pair(&self, even_columns: u32, odd_columns: u32) -> PairMultiplicity {
+        PairMultiplicity {
+            a: self.a,
+            x: self.x,
+            key_of_columns: self.list.key(even_columns, odd_columns),
+            of_flip: self.of_flip(even_columns),
+        }
     }
 }
 
-/// Returns how many times one of two images counts: the lower one counts for both.
-fn orbit_factor<T: Ord>(one: &T, other: &T) -> u16 {
-    match one.cmp(other) {
+/// The multiplicities of a pair of labels in the units of one x. They depend on y.
+pub(super) struct PairMultiplicity {
+    a: u32,
+    x: u32,
+    key_of_columns: Ranks,
+    of_flip: u16,
+}
+
+impl PairMultiplicity {
+    /// Returns the multiplicity in the unit with this y.
+    ///
+    /// Of a solution and the transposed one, the one whose rows have the smaller key is counted, for both. The rows of
+    /// the transposed solution are the columns of the solution.
+    pub(super) fn in_unit(&self, y: u32) -> u16 {
+        // The rows of a unit are their own key.
+        let key_of_rows = Ranks { a: self.a, even: self.x, odd: y };
+        of_smaller(&key_of_rows, &self.key_of_columns) * self.of_flip
+    }
+}
+
+/// Returns how many times the first of two images is counted, if the smaller one is counted for both: the two numbers
+/// of times always add up to 2.
+fn of_smaller<T: Ord>(own: &T, other: &T) -> u16 {
+    match own.cmp(other) {
         Ordering::Less => 2,
         Ordering::Equal => 1,
         Ordering::Greater => 0,

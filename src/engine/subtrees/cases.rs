@@ -57,8 +57,14 @@ pub(super) struct Case {
 pub(super) fn all(size: BoardSize) -> Vec<Case> {
     let n = size.get();
     debug_assert!(n >= 4, "smaller boards have no two distinct borders");
-    let corner = (2..size.rows()).map(|second_column| corner_case(size, second_column));
-    corner.chain((1..n / 2).flat_map(|distance| border_cases(size, distance))).collect()
+    let mut cases = Vec::new();
+    for second_column in 2..size.rows() {
+        cases.push(corner_case(size, second_column));
+    }
+    for distance in 1..n / 2 {
+        cases.extend(border_cases(size, distance));
+    }
+    cases
 }
 
 /// Returns the case with queens at (0, 0) and (1, `second_column`).
@@ -72,8 +78,8 @@ fn corner_case(size: BoardSize, second_column: usize) -> Case {
     Case { allowed, weight: 8 }
 }
 
-/// Returns the cases with the first row's queen at `distance` from the left, one for each set of tied places that is
-/// counted.
+/// Returns the cases with the first row's queen at `distance` from the left: one for each set of tied places that is
+/// counted, unless two of its queens attack each other.
 fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     let last = size.get() - 1;
     let right = Square { row: distance, column: last };
@@ -86,19 +92,41 @@ fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
         (&[right, bottom], 8),
         (&[right, bottom, left], 2),
     ];
-    let corner = (2 << distance) - 1;
-    let case = |(tied, weight): (&[Square], u64)| {
-        // Only the tied queens are fixed here: the search itself carries the attacks of the first row's queen down.
-        let mut allowed = FixedQueens::new(size, tied).ok()?.allowed(size);
-        allowed[0] &= 1 << distance;
-        for row in (1..=last).filter(|row| tied.iter().all(|queen| queen.row != *row)) {
-            allowed[row as usize] &= match row {
-                _ if row == last => !(corner | corner << (last - distance)),
-                _ if row <= distance || row >= last - distance => !(1 | 1 << last),
-                _ => !0,
-            };
+    let mut cases = Vec::new();
+    for (tied, weight) in ties {
+        if let Ok(queens) = FixedQueens::new(size, tied) {
+            let allowed = border_allowed(size, distance, tied, &queens);
+            cases.push(Case { allowed, weight });
         }
-        Some(Case { allowed, weight })
-    };
-    ties.into_iter().filter_map(case).collect()
+    }
+    cases
+}
+
+/// Returns the columns that a case allows in each row, if these places are tied with the first row's queen at
+/// `distance`. The distances of all other places must be larger.
+fn border_allowed(
+    size: BoardSize,
+    distance: u32,
+    tied: &[Square],
+    queens: &FixedQueens,
+) -> Squares {
+    let last = size.get() - 1;
+    // The columns from 0 to `distance`: queens in these columns of the last row would be too near a corner.
+    let left_corner = (2 << distance) - 1;
+    let right_corner = left_corner << (last - distance);
+    // Only the tied queens are fixed here, because the search itself carries the attacks of the first row's queen down.
+    let mut allowed = queens.allowed(size);
+    allowed[0] &= 1 << distance;
+    for row in 1..=last {
+        if tied.iter().any(|queen| queen.row == row) {
+            continue;
+        }
+        if row == last {
+            allowed[row as usize] &= !(left_corner | right_corner);
+        } else if row <= distance || row >= last - distance {
+            // A queen in the first or in the last column would be too near a corner.
+            allowed[row as usize] &= !(1 | 1 << last);
+        }
+    }
+    allowed
 }

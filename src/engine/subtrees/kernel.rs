@@ -26,7 +26,8 @@ macro_rules! vector_passes {
         pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
             let allowed = allowed.map(|row| splat(row.cast_signed()));
             let len = level.len;
-            let (mut kept, mut added) = (from, next.len);
+            let mut kept = from;
+            let mut added = next.len;
             for at in (from..len).step_by(LANES) {
                 let present = first_lanes(len - at);
                 let child = next_child(level, at, present, &mut kept, allowed[0]);
@@ -35,7 +36,8 @@ macro_rules! vector_passes {
                 let free = min(child.free, min(below.free, below_that.free));
                 added += pack(next, added, child, nonzero(present, free));
             }
-            (level.len, next.len) = (kept, added);
+            level.len = kept;
+            next.len = added;
         }
 
         #[target_feature(enable = $features)]
@@ -76,20 +78,26 @@ macro_rules! vector_passes {
             kept: &mut usize,
             allowed: Vector,
         ) -> Node<Vector> {
-            let fields = level.lanes::<LANES>(at).map(|field| load(field));
-            let [columns, falling, rising, free] = fields;
+            let [columns, falling, rising, free] =
+                level.lanes::<LANES>(at).map(|field| load(field));
             let node = Node { columns, falling, rising, free };
             let rest = and(node.free, add(node.free, splat(-1)));
             let queen = xor(node.free, rest);
             *kept += pack(level, *kept, Node { free: rest, ..node }, nonzero(present, rest));
-            let (columns, falling) = (or(columns, queen), or(falling, queen));
-            next_row(Node { columns, falling, rising: or(node.rising, queen), ..node }, allowed)
+            let with_queen = Node {
+                columns: or(node.columns, queen),
+                falling: or(node.falling, queen),
+                rising: or(node.rising, queen),
+                ..node
+            };
+            next_row(with_queen, allowed)
         }
 
         /// Returns the nodes of the next row, without a queen in this row.
         #[target_feature(enable = $features)]
         fn next_row(above: Node<Vector>, allowed: Vector) -> Node<Vector> {
-            let (falling, rising) = (left::<1>(above.falling), right::<1>(above.rising));
+            let falling = left::<1>(above.falling);
+            let rising = right::<1>(above.rising);
             let free = and_not(or(above.columns, or(falling, rising)), allowed);
             Node { falling, rising, free, ..above }
         }

@@ -5,7 +5,7 @@ use crate::board::solutions::Node;
 /// The capacity of a level. It is a power of two, so that one instruction keeps an index below it.
 pub(super) const CAPACITY: usize = 256;
 
-/// The lanes of the widest vector. A whole vector may be written after the last node.
+/// The number of lanes of the widest vector. A whole vector may be written after the last node.
 const LANES: usize = 16;
 
 /// The nodes of one row. Each field of the nodes has its own array, so that one vector load reads a field of many
@@ -39,13 +39,16 @@ impl Level {
         fields.map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
     }
 
-    /// Writes a node, over another one or after the last one.
+    /// Writes a node to this place, which may be in use or be the first one after the last node.
     pub(super) fn set(&mut self, at: usize, node: Node) {
         let [columns, falling, rising, free] = self.lanes_mut(at);
-        (*columns, *falling) = ([node.columns], [node.falling]);
-        (*rising, *free) = ([node.rising], [node.free]);
+        *columns = [node.columns];
+        *falling = [node.falling];
+        *rising = [node.rising];
+        *free = [node.free];
     }
 
+    /// Returns the node in this place.
     pub(super) fn get(&self, at: usize) -> Node {
         let [&[columns], &[falling], &[rising], &[free]] = self.lanes(at);
         Node { columns, falling, rising, free }

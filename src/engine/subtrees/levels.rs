@@ -45,35 +45,45 @@ impl Levels {
     /// Counts the solutions whose queens stand in the allowed columns of each row.
     pub(super) fn count(&mut self, allowed: &Squares, cancel: &Cancel) -> Result<u64, Interrupt> {
         // A cancelled count leaves nodes behind.
-        self.levels.iter_mut().for_each(|level| level.len = 0);
+        for level in &mut self.levels {
+            level.len = 0;
+        }
         self.levels[0].set(0, Node::top(allowed[0]));
         self.levels[0].len = 1;
-        let (mut row, mut solutions) = (0, 0_u64);
-        loop {
-            // Below the row of the last pass, only the next level can be full.
-            let reach = self.levels.len().min(row + 2);
-            let full = self.levels[..reach].iter().rposition(|level| level.len >= PASS);
-            let highest = || self.levels.iter().position(|level| level.len > 0);
-            match full.or_else(highest) {
-                Some(next) => row = next,
-                None => return Ok(solutions),
-            }
+        let mut last_row = 0;
+        let mut solutions = 0_u64;
+        while let Some(row) = self.next_row(last_row) {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            let below = |rows| allowed[row + rows];
             let from = self.levels[row].len.saturating_sub(PASS);
             match &mut self.levels[row..] {
                 [level, next, ..] => {
                     assert!(next.len < PASS, "a full level has room for no other pass");
-                    self.kernel.expand(level, next, from, [1, 2, 3].map(below));
+                    let below = [allowed[row + 1], allowed[row + 2], allowed[row + 3]];
+                    self.kernel.expand(level, next, from, below);
                 }
-                level => {
-                    let found =
-                        self.kernel.finish(&mut level[0], from, [1, 2].map(below), self.board);
+                [level] => {
+                    let below = [allowed[row + 1], allowed[row + 2]];
+                    let found = self.kernel.finish(level, from, below, self.board);
                     solutions = solutions.checked_add(found).ok_or(Interrupt::Overflow)?;
                 }
+                [] => unreachable!("the next row has a level"),
             }
+            last_row = row;
         }
+        Ok(solutions)
+    }
+
+    /// Returns the row of the next pass, given the row of the last one: the lowest row with a full level, or the
+    /// highest row with nodes. Returns `None` if no nodes are left.
+    fn next_row(&self, last_row: usize) -> Option<usize> {
+        // Below the row of the last pass, only the next level can be full.
+        let reach = self.levels.len().min(last_row + 2);
+        let lowest_full = self.levels[..reach].iter().rposition(|level| level.len >= PASS);
+        if lowest_full.is_some() {
+            return lowest_full;
+        }
+        self.levels.iter().position(|level| level.len > 0)
     }
 }

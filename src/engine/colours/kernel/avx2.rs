@@ -17,13 +17,13 @@ loops! {
 
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let halves = chunks(bytes);
+    let halves = pieces(bytes);
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    let halves = chunks_mut(bytes);
+    let halves = pieces_mut(bytes);
     avx2::store::<u8, 32>(&mut halves[0], vector[0]);
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
@@ -44,41 +44,50 @@ fn add(a: Vector, b: Vector) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
-    let open = |at: usize| _mm256_andnot_si256(_mm256_or_si256(a[at], b[at]), words[at]);
-    [open(0), open(1)]
+fn open_of(words: Vector, sum: Vector, difference: Vector) -> Vector {
+    let taken = or(sum, difference);
+    [_mm256_andnot_si256(taken[0], words[0]), _mm256_andnot_si256(taken[1], words[1])]
 }
 
 #[target_feature(enable = "avx2")]
-fn bits(a: Vector) -> Vector {
+fn bit_counts(a: Vector) -> Vector {
+    [bit_counts_of_half(a[0]), bit_counts_of_half(a[1])]
+}
+
+/// Looks up the number of bits of each half of a byte, and adds both.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bit_counts_of_half(half: __m256i) -> __m256i {
     let table = _mm256_setr_epi8(
         0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
         3, 4,
     );
     let nibble = _mm256_set1_epi8(0xf);
-    let bits = |of: __m256i| {
-        let low = _mm256_shuffle_epi8(table, _mm256_and_si256(of, nibble));
-        let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16::<4>(of), nibble));
-        _mm256_add_epi8(low, high)
-    };
-    [bits(a[0]), bits(a[1])]
+    let low = _mm256_and_si256(half, nibble);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(half), nibble);
+    _mm256_add_epi8(_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high))
 }
 
 #[target_feature(enable = "avx2")]
 fn index(places: &Bytes) -> Index {
-    let places = load(&places.0);
-    std::array::from_fn(|quarter| {
-        let first = _mm256_set1_epi8(16 * quarter as i8);
-        // Places outside the quarter get their highest bit set, for which the shuffle gives 0.
-        let within = |places: __m256i| {
-            _mm256_adds_epu8(_mm256_sub_epi8(places, first), _mm256_set1_epi8(0x70))
-        };
-        let mut bytes = Bytes::ZERO;
-        store(&mut bytes.0, [within(places[0]), within(places[1])]);
-        bytes
-    })
+    let [low, high] = load(&places.0);
+    let mut index = [Bytes::ZERO; 4];
+    for (bytes, first) in index.iter_mut().zip([0, 16, 32, 48]) {
+        store(&mut bytes.0, [within_quarter(low, first), within_quarter(high, first)]);
+    }
+    index
 }
 
+/// Returns places within the quarter that begins at `first`. Places outside it get their highest bit set, for which the
+/// shuffle gives 0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn within_quarter(places: __m256i, first: i8) -> __m256i {
+    let from_first = _mm256_sub_epi8(places, _mm256_set1_epi8(first));
+    _mm256_adds_epu8(from_first, _mm256_set1_epi8(0x70))
+}
+
+/// Returns the byte in each place of the index, or 0 if the place is outside.
 #[target_feature(enable = "avx2")]
 fn pick(bytes: Vector, index: &Index) -> Vector {
     let quarters = [
@@ -95,7 +104,7 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
     for lanes in nth_lanes {
         let picked = pick(hits, lanes);
         let more = [
@@ -104,7 +113,7 @@ fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Byt
             _mm256_castsi256_si128(picked[1]),
             _mm256_extracti128_si256::<1>(picked[1]),
         ];
-        for (quarter, more) in chunks_mut(&mut entries.0).iter_mut().zip(more) {
+        for (quarter, more) in pieces_mut(&mut entries.0).iter_mut().zip(more) {
             let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
             avx2::store::<u16, 16>(quarter, sum);
         }
@@ -117,13 +126,14 @@ fn zero() -> Sums {
 }
 
 #[target_feature(enable = "avx2")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
     const { assert!(2 * 8 * MAX_GROUP * 255 < 1 << 15) };
-    let weights = pick(load(&weights.0), index);
+    let weights = pick(load(&weights.0), labels);
     let ones = _mm256_set1_epi16(1);
-    let products =
-        |half: usize| _mm256_madd_epi16(_mm256_maddubs_epi16(weights[half], hits[half]), ones);
-    _mm256_add_epi32(sums, _mm256_add_epi32(products(0), products(1)))
+    // Products are added in pairs to sums of 16 bits, and these in pairs to sums of 32 bits.
+    let low = _mm256_madd_epi16(_mm256_maddubs_epi16(weights[0], hits[0]), ones);
+    let high = _mm256_madd_epi16(_mm256_maddubs_epi16(weights[1], hits[1]), ones);
+    _mm256_add_epi32(sums, _mm256_add_epi32(low, high))
 }
 
 #[target_feature(enable = "avx2")]
@@ -131,7 +141,7 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
     let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
-    let halves = chunks_mut(totals);
+    let halves = pieces_mut(totals);
     let sum = _mm256_add_epi64(low, high);
     let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
     avx2::store::<u64, 4>(&mut halves[0], total);
@@ -141,7 +151,7 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 #[target_feature(enable = "avx2")]
 fn transpose_quarters(tile: &mut Tile) {
     for half in 0..2 {
-        let mut rows = tile.each_ref().map(|row| avx2::load::<u8, 32>(&chunks(&row.0)[half]));
+        let mut rows = tile.each_ref().map(|row| avx2::load::<u8, 32>(&pieces(&row.0)[half]));
         for _ in 0..TILE.ilog2() {
             let last = rows;
             for at in 0..TILE / 2 {
@@ -150,7 +160,7 @@ fn transpose_quarters(tile: &mut Tile) {
             }
         }
         for (to, row) in tile.iter_mut().zip(rows) {
-            avx2::store::<u8, 32>(&mut chunks_mut(&mut to.0)[half], row);
+            avx2::store::<u8, 32>(&mut pieces_mut(&mut to.0)[half], row);
         }
     }
 }

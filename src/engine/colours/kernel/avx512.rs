@@ -35,15 +35,16 @@ fn add(a: Vector, b: Vector) -> Vector {
 }
 
 #[target_feature(enable = "avx512f")]
-fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
-    _mm512_ternarylogic_epi64::<{ 0xf0 & !(0xcc | 0xaa) }>(words, a, b)
+fn open_of(words: Vector, sum: Vector, difference: Vector) -> Vector {
+    _mm512_ternarylogic_epi64::<{ 0xf0 & !(0xcc | 0xaa) }>(words, sum, difference)
 }
 
 #[target_feature(enable = "avx512bitalg")]
-fn bits(a: Vector) -> Vector {
+fn bit_counts(a: Vector) -> Vector {
     _mm512_popcnt_epi8(a)
 }
 
+/// Returns the byte in each place of the index, or 0 if the highest bit of the place is set.
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn pick(bytes: Vector, [places]: &Index) -> Vector {
     let places = load(&places.0);
@@ -51,8 +52,8 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
-    let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
+fn add_hits(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
+    let [low, high] = pieces_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     for lanes in nth_lanes {
         let picked = pick(hits, lanes);
@@ -74,7 +75,8 @@ fn zero() -> Sums {
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MAX_GROUP < 1 << 7) };
-    _mm512_dpbusd_epi32(sums, _mm512_permutexvar_epi8(load(&labels.0), load(&weights.0)), hits)
+    let weights_of_lanes = _mm512_permutexvar_epi8(load(&labels.0), load(&weights.0));
+    _mm512_dpbusd_epi32(sums, weights_of_lanes, hits)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -89,9 +91,10 @@ fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
 /// Joins in registers, and moves the fitting words to the front. The packed vector is stored whole, because the form
 /// of `vpcompressq` that writes to memory is many times slower on some CPUs.
 #[target_feature(enable = "avx512f,popcnt")]
-fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
-    let (one, words) = (_mm512_set1_epi64(one.cast_signed()), avx512::load::<u64, 8>(words));
-    let fitting = _mm512_testn_epi64_mask(one, words) & some;
+fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64; 8]) -> usize {
+    let one = _mm512_set1_epi64(one.cast_signed());
+    let words = avx512::load::<u64, 8>(words);
+    let fitting = _mm512_testn_epi64_mask(one, words) & mask;
     let packed = _mm512_maskz_compress_epi64(fitting, _mm512_or_si512(one, words));
     avx512::store::<u64, 8>(joined, packed);
     fitting.count_ones() as usize
@@ -116,12 +119,14 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
             _mm512_gf2p8affine_epi64_epi8::<0>(units, bytes)
         });
         // Quarters of the bytes change places with the quarters of the lanes.
-        let (ab, cd) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
-        rows[0][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
-        rows[1][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
-        let (ab, cd) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
-        rows[2][lane] = _mm512_shuffle_i64x2::<0x88>(ab, cd);
-        rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
+        let ab_low = _mm512_shuffle_i64x2::<0x44>(a, b);
+        let cd_low = _mm512_shuffle_i64x2::<0x44>(c, d);
+        let ab_high = _mm512_shuffle_i64x2::<0xee>(a, b);
+        let cd_high = _mm512_shuffle_i64x2::<0xee>(c, d);
+        rows[0][lane] = _mm512_shuffle_i64x2::<0x88>(ab_low, cd_low);
+        rows[1][lane] = _mm512_shuffle_i64x2::<0xdd>(ab_low, cd_low);
+        rows[2][lane] = _mm512_shuffle_i64x2::<0x88>(ab_high, cd_high);
+        rows[3][lane] = _mm512_shuffle_i64x2::<0xdd>(ab_high, cd_high);
     }
     let (planes, _no_bit) = planes.as_chunks_mut::<TILE>();
     for (rows, planes) in rows.iter().zip(planes) {

@@ -47,7 +47,7 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Makes room for leaves of this number of words.
     pub(super) fn reserve(&mut self, words: usize) {
-        // The last lane of a label is often not full, and a step writes two lanes.
+        // The last lane of a label is often not full. Two lanes are written at once, of which the second may be empty.
         let lanes = (words / SLOTS + 2 * LANES + 2).max(self.starts.len());
         self.starts.resize(lanes, 0);
         self.present.resize(lanes, 0);
@@ -61,33 +61,39 @@ impl Lanes {
         for (at, word) in (1..).zip(words.own()) {
             ends[(word >> LABEL_SHIFT) as usize % LANES] = at;
         }
-        let Self { starts, present, labels, .. } = self;
-        let (mut start, mut len) = (0, 0);
+        let mut start = 0;
+        let mut len = 0;
         for (label, end) in (0..).zip(ends) {
+            // A label without words has the end 0.
             let end = end.max(start);
-            let mut put = |start: u32| {
-                starts[len] = start;
-                present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
-                labels[len] = label;
-                len += usize::from(start < end);
-            };
             // There is no branch for up to two lanes.
-            put(start);
-            put(end.min(start + 8));
+            len = self.put(len, label, start, end);
+            len = self.put(len, label, end.min(start + 8), end);
             start += 16;
             while start < end {
-                put(start);
+                len = self.put(len, label, start, end);
                 start += 8;
             }
             start = end;
         }
         self.len = len;
         let whole = len.next_multiple_of(LANES);
-        starts[len..whole].fill(0);
-        present[len..whole].fill(0);
-        labels[len..whole].fill(0);
+        self.starts[len..whole].fill(0);
+        self.present[len..whole].fill(0);
+        self.labels[len..whole].fill(0);
     }
 
+    /// Writes a lane with the words from `start` on, up to eight of them, to place `len`. Returns the number of lanes
+    /// after that: the place is kept only if there are words.
+    #[inline(always)]
+    fn put(&mut self, len: usize, label: u8, start: u32, end: u32) -> usize {
+        self.starts[len] = start;
+        self.present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
+        self.labels[len] = label;
+        len + usize::from(start < end)
+    }
+
+    /// Returns the layers, the last of which is filled up with lanes without words.
     pub(super) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
         (0..self.len).step_by(LANES).map(|first| {
             let bytes = |of: &[u8]| Bytes(*of[first..].first_chunk().expect("64 lanes"));
@@ -115,16 +121,16 @@ impl Layer<'_> {
     /// Finds the first lane of each label, then the second lane of each label, and so on.
     pub(super) fn nth_lanes(&self, nth_lanes: &mut Vec<Bytes>) {
         nth_lanes.clear();
-        let (mut turn, mut last) = (0, None);
-        for (lane, label) in
-            (0..).zip(self.labels.0).take(self.present.0.partition_point(|words| *words > 0))
-        {
-            turn = if last == Some(label) { turn + 1 } else { 0 };
-            last = Some(label);
-            if turn == nth_lanes.len() {
+        let lanes = self.present.0.partition_point(|words| *words > 0);
+        let mut nth = 0;
+        let mut last_label = None;
+        for (lane, label) in (0..).zip(self.labels.0).take(lanes) {
+            nth = if last_label == Some(label) { nth + 1 } else { 0 };
+            last_label = Some(label);
+            if nth == nth_lanes.len() {
                 nth_lanes.push(Bytes([NONE; LANES]));
             }
-            nth_lanes[turn].0[label as usize % LANES] = lane;
+            nth_lanes[nth].0[label as usize % LANES] = lane;
         }
     }
 }

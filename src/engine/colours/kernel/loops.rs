@@ -22,7 +22,7 @@ macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
             Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            Pairs, Planes, RowsOfSets, TILE, Totals, Weights, Words, unpack, chunks, chunks_mut,
+            Pairs, Planes, RowsOfSets, TILE, Totals, Weights, Words, unpack, pieces, pieces_mut,
             records,
         };
 
@@ -50,7 +50,7 @@ macro_rules! loops {
                     for (items, groups) in records(section) {
                         of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
-                            count(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
+                            add_hits(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
                         }, 1 2 3 4 5 6 7 8);
                     }
                 }
@@ -75,7 +75,8 @@ macro_rules! loops {
                 for (set, section) in records(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
-                    let (lowest_digits, upper_len) = (&lowest_digits[rows.clone()], &weights.upper_digits_len[rows.clone()]);
+                    let lowest_digits = &lowest_digits[rows.clone()];
+                    let upper_len = &weights.upper_digits_len[rows.clone()];
                     // Four sums are used in turn, because each addition to a sum waits for the one before it.
                     let mut lowest = [zero(); 4];
                     let mut upper = [zero(); DIGITS - 1];
@@ -103,27 +104,21 @@ macro_rules! loops {
         pub(super) fn join(ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize {
             let (whole, rest) = words.own().as_chunks();
             let last = words.padded[words.len - rest.len()..].first_chunk().expect("slack");
+            let mask_of_rest = !(u64::MAX << rest.len()) as u8;
             let mut len = 0;
             for one in ones {
-                let mut join = |words: &[u64; 8], some: u8| {
-                    let joined = joined[len..].first_chunk_mut().expect("room for all and a vector more");
-                    len += join_eight(*one, words, some, joined);
-                };
-                whole.iter().for_each(|words| join(words, u8::MAX));
-                join(last, first(rest.len()));
+                for eight in whole {
+                    let room = joined[len..].first_chunk_mut().expect("room for all and eight more");
+                    len += join_eight(*one, eight, u8::MAX, room);
+                }
+                let room = joined[len..].first_chunk_mut().expect("room for all and eight more");
+                len += join_eight(*one, last, mask_of_rest, room);
             }
             len
         }
 
-        /// Returns the mask of the first `len` of eight numbers, or of all eight if `len` is larger.
-        $(#[$compiled])*
-        #[inline]
-        fn first(len: usize) -> u8 {
-            !(u64::MAX << len.min(8)) as u8
-        }
-
-        /// Weighs a block of the light matrix, quarter by quarter: products of rows are cut to bytes, then
-        /// transposed.
+        /// Weighs a block of the light matrix, quarter by quarter: entries are multiplied by multiplicities, cut to
+        /// bytes, then transposed.
         $(#[$compiled])*
         pub(super) fn weigh(
             pairs: &Pairs<'_>,
@@ -135,15 +130,18 @@ macro_rules! loops {
             let mut largest = [0; TILE];
             for (quarter, rows) in rows.chunks(TILE).enumerate() {
                 let mut tile = [Bytes([0; 4 * TILE]); TILE];
-                for (lane, (row, weights)) in pairs.rows.iter().zip(pairs.weights).enumerate() {
-                    let entries: &[u16; TILE] = &chunks(&pairs.entries[*row].0)[quarter];
-                    let weights: &[u16; TILE] = &chunks(&weights.0)[quarter];
+                for (lane, (row, factors)) in pairs.rows.iter().zip(pairs.multiplicities).enumerate() {
+                    let entries: &[u16; TILE] = &pieces(&pairs.entries[*row].0)[quarter];
+                    let factors: &[u16; TILE] = &pieces(&factors.0)[quarter];
                     largest = std::array::from_fn(|at| largest[at].max(entries[at]));
-                    chunks_mut(&mut tile[lane % TILE].0)[lane / TILE] = if shift == 0 {
-                        std::array::from_fn::<_, TILE, _>(|at| entries[at].wrapping_mul(weights[at]) as u8 & mask)
+                    let digits: &mut [u8; TILE] = &mut pieces_mut(&mut tile[lane % TILE].0)[lane / TILE];
+                    *digits = if shift == 0 {
+                        // The lowest byte of a product needs only 16 bits.
+                        std::array::from_fn(|at| entries[at].wrapping_mul(factors[at]) as u8 & mask)
                     } else {
                         std::array::from_fn(|at| {
-                            (u32::from(entries[at]) * u32::from(weights[at]) >> shift) as u8 & mask
+                            let weight = u32::from(entries[at]) * u32::from(factors[at]);
+                            (weight >> shift) as u8 & mask
                         })
                     };
                 }
@@ -159,19 +157,22 @@ macro_rules! loops {
         $(#[$compiled])*
         #[inline]
         fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &Open) -> (usize, Vector) {
-            let [label, first, items @ ..] = group.as_slice() else { unreachable!("a label and items") };
+            let [label, first, others @ ..] = group.as_slice() else {
+                unreachable!("a label and items")
+            };
             let mut hits = hits_of(*first, open);
-            for item in items {
+            for item in others {
                 hits = add(hits, hits_of(*item, open));
             }
             (*label as usize, hits)
         }
 
+        /// Returns the hits of an item with each lane: the number of the lane's words that both halves leave open.
         $(#[$compiled])*
         #[inline]
         fn hits_of(item: u32, open: &Open) -> Vector {
-            let [a, b] = unpack(item).map(|offset| open.at(offset));
-            bits(and(load(a), load(b)))
+            let [one, other] = unpack(item);
+            bit_counts(and(load(open.at(one)), load(open.at(other))))
         }
 
         /// Finds the words of a layer that each square and each pair of a leaf leaves open.
@@ -188,13 +189,15 @@ macro_rules! loops {
             let all = load(&layer.present.0);
             let mut offset = OFFSET_SCALE;
             for square in leaf.squares {
-                let [a, b] = unpack(*square).map(|bit| load(&planes[bit].0));
-                store(open.at_mut(offset), open_of(all, a, b));
+                let [sum, difference] = unpack(*square);
+                let left = open_of(all, load(&planes[sum].0), load(&planes[difference].0));
+                store(open.at_mut(offset), left);
                 offset += OFFSET_SCALE;
             }
             for pair in leaf.pairs {
-                let [a, b] = unpack(*pair).map(|part| load(open.at(part)));
-                store(open.at_mut(offset), and(a, b));
+                let [one, other] = unpack(*pair);
+                let both = and(load(open.at(one)), load(open.at(other)));
+                store(open.at_mut(offset), both);
                 offset += OFFSET_SCALE;
             }
         }

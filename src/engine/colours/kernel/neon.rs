@@ -15,14 +15,16 @@ loops! {
 
 #[target_feature(enable = "neon")]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let quarters: &[[u8; 16]] = chunks(bytes);
+    let quarters: &[[u8; 16]] = pieces(bytes);
     std::array::from_fn(|at| neon::load(&quarters[at]))
 }
 
 #[target_feature(enable = "neon")]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    let quarters: &mut [[u8; 16]] = chunks_mut(bytes);
-    quarters.iter_mut().zip(vector).for_each(|(to, quarter)| neon::store(to, quarter));
+    let quarters: &mut [[u8; 16]] = pieces_mut(bytes);
+    for (to, quarter) in quarters.iter_mut().zip(vector) {
+        neon::store(to, quarter);
+    }
 }
 
 #[target_feature(enable = "neon")]
@@ -36,26 +38,27 @@ fn add(a: Vector, b: Vector) -> Vector {
 }
 
 #[target_feature(enable = "neon")]
-fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
-    std::array::from_fn(|at| vbicq_u8(words[at], vorrq_u8(a[at], b[at])))
+fn open_of(words: Vector, sum: Vector, difference: Vector) -> Vector {
+    std::array::from_fn(|at| vbicq_u8(words[at], vorrq_u8(sum[at], difference[at])))
 }
 
 #[target_feature(enable = "neon")]
-fn bits(a: Vector) -> Vector {
+fn bit_counts(a: Vector) -> Vector {
     a.map(|quarter| vcntq_u8(quarter))
 }
 
+/// Returns the byte in each place of the index, or 0 if the place is 64 or more.
 #[target_feature(enable = "neon")]
 fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
     load(&places.0).map(|places| vqtbl4q_u8(uint8x16x4_t(a, b, c, d), places))
 }
 
 #[target_feature(enable = "neon")]
-fn count(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
     for lanes in nth_lanes {
         let picked = pick(hits, lanes);
         let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
-        for (eighth, more) in chunks_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {
+        for (eighth, more) in pieces_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {
             let sum = vqaddq_u16(vreinterpretq_u16_u8(neon::load::<u16, 8>(eighth)), *more);
             neon::store(eighth, vreinterpretq_u8_u16(sum));
         }
@@ -68,16 +71,27 @@ fn zero() -> Sums {
 }
 
 #[target_feature(enable = "neon")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, index: &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
     const { assert!(4 * 8 * MAX_GROUP * 255 < 1 << 16) };
-    let weights = pick(load(&weights.0), index);
-    let products = |a: usize, b: usize| {
-        let sum = vmull_u8(vget_low_u8(weights[a]), vget_low_u8(hits[a]));
-        let sum = vmlal_high_u8(sum, weights[a], hits[a]);
-        let sum = vmlal_u8(sum, vget_low_u8(weights[b]), vget_low_u8(hits[b]));
-        vmlal_high_u8(sum, weights[b], hits[b])
-    };
-    vpadalq_u16(vpadalq_u16(sums, products(0, 1)), products(2, 3))
+    let weights = pick(load(&weights.0), labels);
+    let low = products_of_two(weights[0], weights[1], hits[0], hits[1]);
+    let high = products_of_two(weights[2], weights[3], hits[2], hits[3]);
+    vpadalq_u16(vpadalq_u16(sums, low), high)
+}
+
+/// Returns the products of the weights and hits of two quarters, four to a sum.
+#[inline]
+#[target_feature(enable = "neon")]
+fn products_of_two(
+    one_weights: uint8x16_t,
+    other_weights: uint8x16_t,
+    one_hits: uint8x16_t,
+    other_hits: uint8x16_t,
+) -> uint16x8_t {
+    let mut sum = vmull_u8(vget_low_u8(one_weights), vget_low_u8(one_hits));
+    sum = vmlal_high_u8(sum, one_weights, one_hits);
+    sum = vmlal_u8(sum, vget_low_u8(other_weights), vget_low_u8(other_hits));
+    vmlal_high_u8(sum, other_weights, other_hits)
 }
 
 #[target_feature(enable = "neon")]
@@ -90,7 +104,7 @@ fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
 /// alternate.
 #[target_feature(enable = "neon")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
-    let starts: &[[u32; TILE]] = chunks(starts);
+    let starts: &[[u32; TILE]] = pieces(starts);
     for (quarter, starts) in starts.iter().enumerate() {
         let rows: [_; 8] = std::array::from_fn(|lane| {
             let slots = take_turns(std::array::from_fn(|at| {
@@ -105,7 +119,7 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
                 bytes = take_turns(bytes);
             }
             for (byte, lanes) in bytes.into_iter().enumerate() {
-                let plane: &mut [[u8; TILE]] = chunks_mut(&mut planes[8 * byte + bit].0);
+                let plane: &mut [[u8; TILE]] = pieces_mut(&mut planes[8 * byte + bit].0);
                 neon::store(&mut plane[quarter], lanes);
             }
         }
@@ -116,9 +130,11 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
 /// low bits of the second one change places.
 #[target_feature(enable = "neon")]
 fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] {
-    let (low, distance) = (vdupq_n_u8(low), DISTANCE as usize);
+    let low = vdupq_n_u8(low);
+    let distance = DISTANCE as usize;
     std::array::from_fn(|at| {
-        let (a, b) = (rows[at & !distance], rows[at | distance]);
+        let a = rows[at & !distance];
+        let b = rows[at | distance];
         if at & distance == 0 {
             vbslq_u8(low, a, vshlq_n_u8::<DISTANCE>(b))
         } else {
@@ -132,7 +148,8 @@ fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] 
 #[target_feature(enable = "neon")]
 fn take_turns(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     std::array::from_fn(|at| {
-        let (a, b) = (rows[at / 2], rows[at / 2 + 4]);
+        let a = rows[at / 2];
+        let b = rows[at / 2 + 4];
         if at % 2 == 0 { vzip1q_u8(a, b) } else { vzip2q_u8(a, b) }
     })
 }

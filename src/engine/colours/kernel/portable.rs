@@ -1,38 +1,49 @@
-//! Arrays of numbers, for any CPU. This kernel is the reference for the vector kernels.
+//! Arrays of numbers, for any CPU. This kernel is the reference for the vector kernels, which have the types and
+//! functions of this module under the same names.
 
 use super::{SLOTS, Tile};
 
-/// Byte l of the lanes is in word l / 8.
+/// A byte for each lane, as the CPU computes with them. Here byte l is in word l / 8.
 type Vector = [u64; 8];
+/// Sums of products of hits and weights, one or more of at least 32 bits. Each lane belongs to one of them.
 type Sums = u64;
+/// The place of a byte for each byte of a vector, as the kernel needs it.
 type Index = [Bytes; 1];
 
 loops! {}
 
+/// Loads a byte for each lane.
 #[inline(always)]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let words = chunks(bytes);
+    let words = pieces(bytes);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
+/// Stores a byte for each lane.
 #[inline(always)]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    chunks_mut(bytes).iter_mut().zip(vector).for_each(|(to, word)| *to = word.to_le_bytes());
+    for (to, word) in pieces_mut(bytes).iter_mut().zip(vector) {
+        *to = word.to_le_bytes();
+    }
 }
 
+/// Returns the bits that both vectors have.
 fn and(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] & b[at])
 }
 
+/// Adds byte by byte. No sum exceeds a byte, because a group has at most eight items with up to eight hits each.
 fn add(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] + b[at])
 }
 
-fn open_of(words: Vector, a: Vector, b: Vector) -> Vector {
-    std::array::from_fn(|at| words[at] & !(a[at] | b[at]))
+/// Returns the words of a layer that take neither the sum nor the difference of a square.
+fn open_of(words: Vector, sum: Vector, difference: Vector) -> Vector {
+    std::array::from_fn(|at| words[at] & !(sum[at] | difference[at]))
 }
 
-fn bits(a: Vector) -> Vector {
+/// Returns the number of bits in each byte.
+fn bit_counts(a: Vector) -> Vector {
     a.map(|word| {
         let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
         let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
@@ -40,11 +51,12 @@ fn bits(a: Vector) -> Vector {
     })
 }
 
+/// Makes the index of these places.
 pub(super) fn index(places: &Bytes) -> Index {
     [*places]
 }
 
-/// Visits only the lanes with hits, because most lanes have none.
+/// Visits the lanes that have hits, because most lanes have none.
 fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     for (first, mut word) in (0..).step_by(8).zip(hits) {
         while word != 0 {
@@ -55,17 +67,24 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     }
 }
 
-fn count(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
+/// Adds the hits of each lane to the entry of the lane's label. Entries stop at 65535.
+///
+/// `labels` has the label of each lane. `nth_lanes` has the same information for kernels that add many entries at once:
+/// the first lane of each label, then the second lane of each label, and so on.
+fn add_hits(entries: &mut Entries, hits: Vector, _nth_lanes: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
         let entry = &mut entries.0[usize::from(labels.0[lane]) % LANES];
         *entry = entry.saturating_add(hits.into());
     });
 }
 
+/// Returns sums of 0.
 fn zero() -> Sums {
     0
 }
 
+/// Adds the hits of each lane times the weight of the lane's label to the sums. `labels` has the label of each lane, as
+/// an index of the weights.
 fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
     each_lane(hits, |lane, hits| {
         sums += u64::from(weights.0[usize::from(labels.0[lane]) % LANES]) * u64::from(hits);
@@ -73,21 +92,26 @@ fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index)
     sums
 }
 
+/// Adds four times sums to totals of 64 bits, and so makes room for more products.
 fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
     totals[0] += sums.iter().sum::<u64>();
 }
 
+/// Joins a word with each of the words under the mask that shares no bit with it, and returns the number of joined words.
+/// The mask has the first words. After the joined words anything may be written.
 #[inline(always)]
-pub(super) fn join_eight(one: u64, words: &[u64; 8], some: u8, joined: &mut [u64; 8]) -> usize {
+pub(super) fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64; 8]) -> usize {
     let mut len = 0;
-    for word in &words[..some.count_ones() as usize] {
+    for word in &words[..mask.count_ones() as usize] {
         joined[len] = one | word;
         len += usize::from(one & word == 0);
     }
     len
 }
 
-/// Transposes in six stages of swaps. In each stage, blocks of bits that are half as long change places.
+/// Writes the planes of a layer whose lanes begin at `starts`: bit s of byte l of plane b is bit b of word s of lane l.
+///
+/// This is a transposition in six stages of swaps. In each stage, blocks of bits that are half as long change places.
 #[inline(always)]
 pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     const LOW_HALVES: [u64; 6] = [
@@ -101,7 +125,7 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     for (lane, start) in starts.iter().enumerate() {
         let words = &words.padded[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
-            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            let plane: &mut [[u8; 8]] = pieces_mut(&mut planes[lane % 8 * SLOTS + slot].0);
             plane[lane / 8] = word.to_le_bytes();
         }
     }
@@ -109,7 +133,8 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
         let distance = 32 >> stage;
         for pair in 0..32 {
             let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
-            let [mut a, mut b] = [one, one + distance].map(|at| load(&planes[at].0));
+            let mut a = load(&planes[one].0);
+            let mut b = load(&planes[one + distance].0);
             for (a, b) in a.iter_mut().zip(&mut b) {
                 let differing = (*a >> distance ^ *b) & mask;
                 *a ^= differing << distance;
@@ -121,17 +146,19 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     }
 }
 
-/// Transposes in four stages. In each stage, the bytes of the upper rows alternate with the bytes of the lower rows.
+/// Transposes sixteen rows by sixteen bytes in each quarter of the lanes.
+///
+/// There are four stages. In each stage, the bytes of the upper rows alternate with the bytes of the lower rows.
 #[inline(always)]
 pub(super) fn transpose_quarters(tile: &mut Tile) {
     for _ in 0..TILE.ilog2() {
         let rows = *tile;
         let (upper, lower) = rows.split_at(TILE / 2);
-        for ((pair, a), b) in chunks_mut(tile).iter_mut().zip(upper).zip(lower) {
+        for ((pair, a), b) in pieces_mut(tile).iter_mut().zip(upper).zip(lower) {
             let pair: &mut [Bytes; 2] = pair;
-            for (eighth, (a, b)) in chunks(&a.0).iter().zip(chunks(&b.0)).enumerate() {
+            for (eighth, (a, b)) in pieces(&a.0).iter().zip(pieces(&b.0)).enumerate() {
                 let [a, b]: [&[u8; TILE / 2]; 2] = [a, b];
-                let to: &mut [[u8; TILE]] = chunks_mut(&mut pair[eighth % 2].0);
+                let to: &mut [[u8; TILE]] = pieces_mut(&mut pair[eighth % 2].0);
                 to[eighth / 2] = std::array::from_fn(|at| [a, b][at % 2][at / 2]);
             }
         }

@@ -202,12 +202,12 @@ fn every_kernel_weighs() {
         let largest = [60, 1000, u16::MAX][round % 3];
         let mut row = |most: u16| Entries([(); LANES].map(|()| random.u16(..=most)));
         let entries: Vec<_> = (0..70).map(|_| row(largest)).collect();
-        let weights = [(); LANES].map(|()| row(4));
+        let multiplicities = [(); LANES].map(|()| row(4));
         let [rows, to_rows] = [(); 2].map(|()| {
             let len = [1, 15, 16, 17, 63, 64][random.usize(..6)];
             random.choose_multiple(0..70, len)
         });
-        let pairs = Pairs { entries: &entries, rows: &rows, weights: &weights };
+        let pairs = Pairs { entries: &entries, rows: &rows, multiplicities: &multiplicities };
         let (shift, mask) = (random.u32(..18), u8::MAX >> random.u8(..8));
         for kernel in kernels() {
             for shift in [0, shift] {
@@ -220,9 +220,9 @@ fn every_kernel_weighs() {
                         assert_eq!(*bytes, Bytes([7; LANES]), "{kernel}: not to be written");
                         continue;
                     };
-                    for (lane, (row, weights)) in rows.iter().zip(&weights).enumerate() {
+                    for (lane, (row, factors)) in rows.iter().zip(&multiplicities).enumerate() {
                         let product =
-                            u32::from(entries[*row].0[label]) * u32::from(weights.0[label]);
+                            u32::from(entries[*row].0[label]) * u32::from(factors.0[label]);
                         assert_eq!(bytes.0[lane], (product >> shift) as u8 & mask, "{kernel}");
                     }
                     assert!(bytes.0[rows.len()..].iter().all(|byte| *byte == 0), "{kernel}");

@@ -31,8 +31,10 @@ fn sets(n: u32) -> impl Iterator<Item = Set> {
 /// Returns the rank of a set. Sets are compared by a, then by even numbers, then by odd ones, which are reversed if n
 /// is even.
 fn rank(n: u32, set: Set) -> [u32; 3] {
-    let [even, odd] = [set & EVEN, set & !EVEN];
-    [even.count_ones(), even, if n % 2 == 1 { odd } else { reversed(n, odd) }]
+    let even = set & EVEN;
+    let odd = set & !EVEN;
+    let ranked_odd = if n % 2 == 1 { odd } else { reversed(n, odd) };
+    [even.count_ones(), even, ranked_odd]
 }
 
 /// Returns the ranks of a set's images under flips of the board. The first is its key. If n is even, a flip of rows
@@ -51,9 +53,9 @@ fn units(n: u32) -> Vec<Set> {
     units
 }
 
-/// Returns how many times white columns count. A solution stands for the transposed one if its rows have the lower
+/// Returns how many times white columns are counted. A solution stands for the transposed one if its rows have the lower
 /// key. If n is odd, it stands for the one with flipped columns if its Ce is lower.
-fn columns_weigh(n: u32, rows: Set, columns: Set) -> u64 {
+fn multiplicity_of(n: u32, rows: Set, columns: Set) -> u64 {
     let two_if_less = |order: Ordering| (1 - order as i8) as u64;
     let transposed = two_if_less(images(n, rows).first().cmp(&images(n, columns).first()));
     let flipped = two_if_less((columns & EVEN).cmp(&(reversed(n, columns) & EVEN)));
@@ -74,12 +76,12 @@ fn placements(n: u32, parity: u32, rows: Set, columns: Set, queens: &[[u32; 2]])
     own.filter(is_free).map(with_queen).sum()
 }
 
-/// Returns the dot product of W and B, with the weights of columns.
+/// Returns the dot product of W and B, with the multiplicities of columns.
 fn count(n: u32, rows: Set) -> u64 {
     let product = |columns| {
         let white = placements(n, 0, rows, columns, &[]);
         let black = placements(n, 1, others(n, rows), others(n, columns), &[]);
-        columns_weigh(n, rows, columns) * white * black
+        multiplicity_of(n, rows, columns) * white * black
     };
     sets(n).map(product).sum()
 }
@@ -100,9 +102,9 @@ fn plain_sets_agree_about_every_unit() {
                 let columns = if rows >> row & 1 == row % 2 { !EVEN } else { EVEN };
                 assert_eq!(allowed, columns & others(n, 0), "n = {n}, {rows:b}");
             }
-            let weigh = domains.weight.expect("columns weigh");
+            let multiplicity = domains.multiplicity.expect("columns have a multiplicity");
             for columns in sets(n).filter(|set| set.count_ones() == rows.count_ones()) {
-                assert_eq!(weigh(columns), columns_weigh(n, rows, columns), "{rows:b}");
+                assert_eq!(multiplicity(columns), multiplicity_of(n, rows, columns), "{rows:b}");
             }
             for which in [WhichCount::First, WhichCount::Second] {
                 let counted = colours.counter(which, Kernel::detect()).count(unit, &Cancel::new());

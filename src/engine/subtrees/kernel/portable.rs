@@ -6,9 +6,12 @@
 use super::super::level::Level;
 use crate::board::solutions::Node;
 
+/// Writes the next child of each node to the next level, if each of the three rows below the node's own has a free
+/// square left.
 #[inline(never)]
 pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: [u32; 3]) {
-    let (mut kept, mut added) = (from, next.len);
+    let mut kept = from;
+    let mut added = next.len;
     for at in from..level.len {
         let child = next_child(level, at, &mut kept, allowed[0]);
         let below = child.next_row(allowed[1]);
@@ -16,10 +19,12 @@ pub(super) fn expand(level: &mut Level, next: &mut Level, from: usize, allowed: 
         next.set(added, child);
         added += usize::from((child.free != 0) & (below.free != 0) & (below_that.free != 0));
     }
-    (level.len, next.len) = (kept, added);
+    level.len = kept;
+    next.len = added;
 }
 
-/// Counts the ways to fill the last two rows, for which two columns are left.
+/// Counts the solutions below the next child of each node: the ways to fill the last two rows, for which two columns
+/// are left.
 ///
 /// If the columns are adjacent, the two queens would attack each other. Otherwise there is one way if each row has a
 /// free square and each column is free in some row. There are two ways if both rows have both squares free.
