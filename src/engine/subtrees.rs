@@ -105,8 +105,8 @@ impl Subtrees {
     fn allowed(&self, unit: usize) -> Squares {
         let subtree = self.units[unit];
         let mut allowed = self.cases[usize::from(subtree.case)].allowed;
-        for row in 0..self.split_rows {
-            allowed[row] = 1 << subtree.prefix[row];
+        for (row, column) in subtree.prefix[..self.split_rows].iter().enumerate() {
+            allowed[row] = 1 << column;
         }
         allowed
     }
@@ -120,12 +120,12 @@ fn cut(case: &Case, node: Node, rows: Range<usize>, unit: Subtree, units: &mut V
         }
         return;
     }
-    let mut free = node.free;
-    while free != 0 {
-        let column = free.trailing_zeros();
-        free &= free - 1;
+    for column in (0..).take(BoardSize::MAX as usize) {
+        if node.free >> column & 1 == 0 {
+            continue;
+        }
         let mut longer = unit;
-        longer.prefix[rows.start] = column as u8;
+        longer.prefix[rows.start] = column;
         let below = node.with_queen(1 << column, case.allowed[rows.start + 1]);
         cut(case, below, rows.start + 1..rows.end, longer, units);
     }

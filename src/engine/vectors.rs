@@ -28,7 +28,7 @@ macro_rules! token {
             /// Returns the proof, if this CPU has all the instructions.
             pub fn detect() -> Option<Self> {
                 let found = [$(std::arch::$detected!($instruction)),*];
-                found.iter().all(|has| *has).then_some(Self(()))
+                if found.iter().all(|has| *has) { Some(Self(())) } else { None }
             }
         }
 

@@ -102,17 +102,12 @@ impl Leaf {
             let all = u64::MAX >> (AT_ONCE - tried.len());
             let mut conflicts = [0; Queens::TAKEN];
             for (at, half) in tried.iter().enumerate() {
-                for line in half.taken() {
-                    conflicts[line] |= 1 << at;
-                }
+                half.taken().for_each(|line| conflicts[line] |= 1 << at);
             }
             let mut found_len = 0;
             for one in first.clone() {
                 let columns = queens.columns | halves[one].columns;
-                let mut fitting = all;
-                for line in halves[one].taken() {
-                    fitting &= !conflicts[line];
-                }
+                let fitting = halves[one].taken().fold(all, |left, line| left & !conflicts[line]);
                 for at in bits(fitting) {
                     // There is no branch here, because it could not be predicted.
                     let label = labels[(columns | tried[at].columns) as usize];

@@ -61,7 +61,7 @@ impl Matrix {
         self.entries.clear();
         self.entries.reserve_exact(blocks * rows_of_block);
         for _ in 0..blocks {
-            // A cancellation must not wait until gigabytes are written.
+            // A cancellation must not wait until the whole matrix is written, which has up to 448 MiB.
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
@@ -85,20 +85,19 @@ impl Matrix {
         odd_ranks: &[u32],
         kernel: Kernel,
     ) -> Result<&Weights, Interrupt> {
-        let heavy_rows_len = odd_ranks.len() * heavy_tree.labels_len;
-        self.weights.clear(heavy_rows_len);
+        self.weights.clear(odd_ranks.len() * heavy_tree.labels_len);
         let light_rows = rows_of_labels(&light.tree, heavy_labels);
         for block in light.list.blocks() {
             let heavy_rows = rows_of_labels(heavy_tree, block.labels);
-            let mut pairs =
+            let mut of_pairs =
                 PairMultiplicities::new(multiplicities, light.colour, block.labels, heavy_labels);
             for (place, y) in odd_ranks.iter().enumerate() {
-                pairs.set_ties(*y);
-                let first = block.number * self.rows_of_block + place * light.tree.labels_len;
+                of_pairs.set_ties(*y);
+                let first_entry = block.number * self.rows_of_block + place * light.tree.labels_len;
                 let pairs = Pairs {
-                    entries: &self.entries[first..][..light.tree.labels_len],
+                    entries: &self.entries[first_entry..][..light.tree.labels_len],
                     rows: &light_rows,
-                    multiplicities: &pairs.of_lanes,
+                    multiplicities: &of_pairs.of_lanes,
                 };
                 let first_row = place * heavy_tree.labels_len;
                 let rows = first_row..first_row + heavy_tree.labels_len;

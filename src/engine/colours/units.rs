@@ -86,6 +86,13 @@ struct Ranks {
     odd: u32,
 }
 
+impl Ranks {
+    /// Returns the ranks after a half-turn of an even board, which exchanges the even set and the odd set.
+    fn turned(self) -> Self {
+        Self { a: self.a, even: self.odd, odd: self.even }
+    }
+}
+
 impl UnitList {
     pub(super) fn new(size: BoardSize) -> Self {
         let n = size.get();
@@ -157,10 +164,10 @@ impl UnitList {
             let reversed = self.ranks(self.even.reversed(even), self.odd.reversed(odd));
             [Some(own), Some(reversed), None, None]
         } else {
-            // A half-turn exchanges even and odd. A flip exchanges the colours. It also exchanges even and odd, either
-            // of the rows or of the columns.
-            let turned = Ranks { even: own.odd, odd: own.even, ..own };
-            [own, turned, self.recoloured(own), self.recoloured(turned)].map(Some)
+            // The half-turn exchanges even and odd. A flip that leaves the sets in place exchanges the colours, and the
+            // other flip does both.
+            let recoloured = self.recoloured(own);
+            [Some(own), Some(own.turned()), Some(recoloured), Some(recoloured.turned())]
         };
         images.into_iter().flatten()
     }

@@ -61,36 +61,32 @@ impl Lanes {
         for (at, word) in (1..).zip(words.own()) {
             ends[(word >> LABEL_SHIFT) as usize % LANES] = at;
         }
+        let mut writer = LaneWriter {
+            starts: &mut self.starts,
+            present: &mut self.present,
+            labels: &mut self.labels,
+            len: 0,
+        };
         let mut start = 0;
-        let mut len = 0;
         for (label, end) in (0..).zip(ends) {
             // A label without words has the end 0.
             let end = end.max(start);
             // There is no branch for up to two lanes.
-            len = self.put(len, label, start, end);
-            len = self.put(len, label, end.min(start + 8), end);
+            writer.put(label, start, end);
+            writer.put(label, end.min(start + 8), end);
             start += 16;
             while start < end {
-                len = self.put(len, label, start, end);
+                writer.put(label, start, end);
                 start += 8;
             }
             start = end;
         }
+        let len = writer.len;
         self.len = len;
         let whole = len.next_multiple_of(LANES);
         self.starts[len..whole].fill(0);
         self.present[len..whole].fill(0);
         self.labels[len..whole].fill(0);
-    }
-
-    /// Writes a lane with the words from `start` on, up to eight of them, to place `len`. Returns the number of lanes
-    /// after that: the place is kept only if there are words.
-    #[inline(always)]
-    fn put(&mut self, len: usize, label: u8, start: u32, end: u32) -> usize {
-        self.starts[len] = start;
-        self.present[len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
-        self.labels[len] = label;
-        len + usize::from(start < end)
     }
 
     /// Returns the layers, the last of which is filled up with lanes without words.
@@ -103,6 +99,26 @@ impl Lanes {
                 labels: bytes(&self.labels),
             }
         })
+    }
+}
+
+/// The lanes of a leaf while they are written.
+struct LaneWriter<'a> {
+    starts: &'a mut [u32],
+    present: &'a mut [u8],
+    labels: &'a mut [u8],
+    len: usize,
+}
+
+impl LaneWriter<'_> {
+    /// Writes a lane with the first eight of the words from `start` to `end`, or with all if there are fewer. Without
+    /// words, the next lane takes its place.
+    #[inline(always)]
+    fn put(&mut self, label: u8, start: u32, end: u32) {
+        self.starts[self.len] = start;
+        self.present[self.len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
+        self.labels[self.len] = label;
+        self.len += usize::from(start < end);
     }
 }
 

@@ -19,21 +19,20 @@ struct Leaf {
 
 impl Leaf {
     fn random(random: &mut fastrand::Rng, labels: usize) -> Self {
-        let bit = |random: &mut fastrand::Rng| {
-            if random.u32(..8) == 0 { NO_BIT } else { random.u32(..LABEL_SHIFT) }
-        };
-        let squares: Vec<_> =
-            (0..1 + random.usize(..12)).map(|_| [bit(random), bit(random)]).collect();
-        let number = |random: &mut fastrand::Rng, all: usize| random.u32(..=all as u32);
-        let pairs: Vec<_> = (0..random.usize(..20))
-            .map(|_| [(); 2].map(|()| number(random, squares.len())))
-            .collect();
-        let all = squares.len() + pairs.len();
-        let items = |random: &mut fastrand::Rng| {
-            let len = [0, 1, 2, 3, 7, 8, 9, 40][random.usize(..8)];
-            (0..len).map(|_| [(); 2].map(|()| number(random, all))).collect()
-        };
-        let sets = (0..3).map(|_| (0..labels).map(|_| items(random)).collect()).collect();
+        let squares_len = 1 + random.usize(..12);
+        let squares: Vec<[u32; 2]> =
+            (0..squares_len).map(|_| [random_bit(random), random_bit(random)]).collect();
+        let pairs_len = random.usize(..20);
+        let pairs = random_pairs(random, pairs_len, squares.len());
+        let mut sets = Vec::new();
+        for _ in 0..3 {
+            let mut items_of_labels = Vec::new();
+            for _ in 0..labels {
+                let items_len = [0, 1, 2, 3, 7, 8, 9, 40][random.usize(..8)];
+                items_of_labels.push(random_pairs(random, items_len, squares.len() + pairs.len()));
+            }
+            sets.push(items_of_labels);
+        }
         Self { squares, pairs, sets }
     }
 
@@ -43,8 +42,9 @@ impl Leaf {
         if number == 0 {
             0
         } else if number <= self.squares.len() {
-            let bits = self.squares[number - 1].into_iter().filter(|bit| *bit != NO_BIT);
-            bits.fold(0, |bits, bit| bits | 1 << bit)
+            let [sum, difference] = self.squares[number - 1];
+            // `NO_BIT` is shifted out.
+            1_u64.checked_shl(sum).unwrap_or(0) | 1_u64.checked_shl(difference).unwrap_or(0)
         } else {
             let [a, b] = self.pairs[number - 1 - self.squares.len()];
             self.bits(a) | self.bits(b)
@@ -54,13 +54,12 @@ impl Leaf {
     /// Appends the leaf to a program.
     fn write(&self, depth: usize, code: &mut Code) {
         let start = code.leaf(depth);
-        let offsets = |[a, b]: &[u32; 2]| pack(OFFSET_SCALE as u32 * a, OFFSET_SCALE as u32 * b);
         let squares: Vec<u32> = self.squares.iter().map(|[a, b]| pack(*a, *b)).collect();
-        let pairs: Vec<u32> = self.pairs.iter().map(offsets).collect();
+        let pairs: Vec<u32> = self.pairs.iter().map(packed_offsets).collect();
         for (number, labels) in (0..).zip(&self.sets) {
             let mut groups = Groups::default();
             for (label, items) in (0..).zip(labels) {
-                let items: Vec<u32> = items.iter().map(offsets).collect();
+                let items: Vec<u32> = items.iter().map(packed_offsets).collect();
                 for items in items.chunks(MAX_GROUP) {
                     let mut group = [label; 1 + MAX_GROUP];
                     group[1..=items.len()].copy_from_slice(items);
@@ -88,21 +87,40 @@ impl Leaf {
     }
 }
 
+/// Returns a bit of a word, and sometimes none.
+fn random_bit(random: &mut fastrand::Rng) -> u32 {
+    if random.u32(..8) == 0 { NO_BIT } else { random.u32(..LABEL_SHIFT) }
+}
+
+/// Returns this number of pairs of numbers from 0 to `last`.
+fn random_pairs(random: &mut fastrand::Rng, len: usize, last: usize) -> Vec<[u32; 2]> {
+    (0..len).map(|_| [random.u32(..=last as u32), random.u32(..=last as u32)]).collect()
+}
+
+/// Returns the two planes with these numbers as a word of code.
+fn packed_offsets([one, other]: &[u32; 2]) -> u32 {
+    pack(OFFSET_SCALE as u32 * one, OFFSET_SCALE as u32 * other)
+}
+
 /// Makes words of 64 labels, and some more after them.
 fn block(random: &mut fastrand::Rng, longest: usize) -> (Vec<u64>, usize) {
     let mut words = Vec::new();
     for label in 0..LANES as u64 {
         let len = *random.choice(&LENGTHS).expect("some");
         let len = if label == 40 { longest } else { len };
-        let word = |random: &mut fastrand::Rng| {
-            let bits = random.u64(..) & random.u64(..) & random.u64(..);
-            bits & ((1 << LABEL_SHIFT) - 1) | label << LABEL_SHIFT
-        };
-        words.extend((0..len).map(|_| word(random)));
+        for _ in 0..len {
+            let bits = few_bits(random) & ((1 << LABEL_SHIFT) - 1);
+            words.push(bits | label << LABEL_SHIFT);
+        }
     }
     let len = words.len();
     words.extend((0..SLACK).map(|_| random.u64(..)));
     (words, len)
+}
+
+/// Returns a word in which each bit is set with a probability of an eighth.
+fn few_bits(random: &mut fastrand::Rng) -> u64 {
+    random.u64(..) & random.u64(..) & random.u64(..)
 }
 
 /// Runs a program with every kernel: a leaf on the words that fit a queen, and another one on all words.
@@ -130,7 +148,8 @@ fn every_kernel_counts_what_plain_loops_count() {
 
         // The set in the middle is not counted.
         let mut rows = [const { None }; MAX_SETS];
-        (rows[0], rows[2]) = (Some(labels..2 * labels), Some(0..labels));
+        rows[0] = Some(labels..2 * labels);
+        rows[2] = Some(0..labels);
         let start = random.u16(65_000..);
         let mut expected = vec![[u64::from(start); LANES]; 2 * labels];
         for (leaf, words) in [(&leaves[1], &fitting[..]), (&leaves[0], &words[..len])] {
@@ -168,19 +187,18 @@ fn every_kernel_counts_what_plain_loops_count() {
             assert_eq!(summed, Ok(()));
             for (set, totals) in totals.iter().enumerate() {
                 for (digit, lanes) in totals.iter().enumerate() {
-                    let rows = rows[set].clone().unwrap_or(0..0);
-                    let products = rows
-                        .filter(|row| usize::from(weights.upper_digits_len[*row]) >= digit)
-                        .map(|row| {
-                            let hits = expected[row].map(|hits| hits - u64::from(start));
-                            let weights = weights.digits[digit][row].0;
-                            hits.iter()
-                                .zip(weights)
-                                .map(|(hits, weight)| hits * u64::from(weight))
-                                .sum::<u64>()
-                        });
-                    let (sum, expected) = (lanes.iter().sum::<u64>(), products.sum::<u64>());
-                    assert_eq!(sum, expected, "{kernel}, set {set}, digit {digit}, round {round}");
+                    let mut products = 0;
+                    for row in rows[set].clone().unwrap_or(0..0) {
+                        if usize::from(weights.upper_digits_len[row]) < digit {
+                            continue;
+                        }
+                        for (hits, weight) in expected[row].iter().zip(weights.digits[digit][row].0)
+                        {
+                            products += (hits - u64::from(start)) * u64::from(weight);
+                        }
+                    }
+                    let sum: u64 = lanes.iter().sum();
+                    assert_eq!(sum, products, "{kernel}, set {set}, digit {digit}, round {round}");
                 }
             }
 
@@ -194,6 +212,12 @@ fn every_kernel_counts_what_plain_loops_count() {
     }
 }
 
+/// Returns up to 64 of 70 rows.
+fn random_rows(random: &mut fastrand::Rng) -> Vec<usize> {
+    let len = [1, 15, 16, 17, 63, 64][random.usize(..6)];
+    random.choose_multiple(0..70, len)
+}
+
 /// Weighs blocks, some of them not full.
 #[test]
 fn every_kernel_weighs() {
@@ -203,12 +227,11 @@ fn every_kernel_weighs() {
         let mut row = |most: u16| Entries([(); LANES].map(|()| random.u16(..=most)));
         let entries: Vec<_> = (0..70).map(|_| row(largest)).collect();
         let multiplicities = [(); LANES].map(|()| row(4));
-        let [rows, to_rows] = [(); 2].map(|()| {
-            let len = [1, 15, 16, 17, 63, 64][random.usize(..6)];
-            random.choose_multiple(0..70, len)
-        });
+        let rows = random_rows(&mut random);
+        let to_rows = random_rows(&mut random);
         let pairs = Pairs { entries: &entries, rows: &rows, multiplicities: &multiplicities };
-        let (shift, mask) = (random.u32(..18), u8::MAX >> random.u8(..8));
+        let shift = random.u32(..18);
+        let mask = u8::MAX >> random.u8(..8);
         for kernel in kernels() {
             for shift in [0, shift] {
                 let mut to = [Bytes([7; LANES]); 70];
@@ -236,24 +259,23 @@ fn every_kernel_weighs() {
 fn every_kernel_joins() {
     let mut random = random();
     for _ in 0..ROUNDS {
-        let mut words = |len: usize| -> Vec<u64> {
-            (0..len).map(|_| random.u64(..) & random.u64(..) & random.u64(..)).collect()
-        };
-        let ones = words(5);
+        let ones: Vec<u64> = (0..5).map(|_| few_bits(&mut random)).collect();
         for len in LENGTHS {
-            let others = words(len + SLACK);
-            let others = Words { len, padded: &others };
-            let pairs =
-                ones.iter().flat_map(|one| others.own().iter().map(move |other| (one, other)));
-            let mut expected: Vec<u64> = pairs
-                .filter(|(one, other)| *one & *other == 0)
-                .map(|(one, other)| one | other)
-                .collect();
+            let padded: Vec<u64> = (0..len + SLACK).map(|_| few_bits(&mut random)).collect();
+            let others = Words { len, padded: &padded };
+            let mut expected = Vec::new();
+            for one in &ones {
+                for other in others.own() {
+                    if one & other == 0 {
+                        expected.push(one | other);
+                    }
+                }
+            }
             expected.sort_unstable();
             for kernel in kernels() {
                 let mut joined = vec![0; ones.len() * len + SLACK];
-                let len = kernel.join(&ones, others, &mut joined);
-                joined.truncate(len);
+                let joined_len = kernel.join(&ones, others, &mut joined);
+                joined.truncate(joined_len);
                 joined.sort_unstable();
                 assert_eq!(joined, expected, "{kernel}");
             }

@@ -56,10 +56,20 @@ fn units(n: u32) -> Vec<Set> {
 /// Returns how many times white columns are counted. A solution stands for the transposed one if its rows have the lower
 /// key. If n is odd, it stands for the one with flipped columns if its Ce is lower.
 fn multiplicity_of(n: u32, rows: Set, columns: Set) -> u64 {
-    let two_if_less = |order: Ordering| (1 - order as i8) as u64;
-    let transposed = two_if_less(images(n, rows).first().cmp(&images(n, columns).first()));
-    let flipped = two_if_less((columns & EVEN).cmp(&(reversed(n, columns) & EVEN)));
+    let key_of_rows = images(n, rows).first().copied();
+    let key_of_columns = images(n, columns).first().copied();
+    let transposed = times(key_of_rows.cmp(&key_of_columns));
+    let flipped = times((columns & EVEN).cmp(&(reversed(n, columns) & EVEN)));
     if n % 2 == 1 { transposed * flipped } else { transposed }
+}
+
+/// Returns how many times a solution is counted, given the order of the solution and its image.
+fn times(order: Ordering) -> u64 {
+    match order {
+        Ordering::Less => 2,
+        Ordering::Equal => 1,
+        Ordering::Greater => 0,
+    }
 }
 
 /// Counts the ways to fill rows and columns with queens on squares whose row + column has this parity.
@@ -67,35 +77,46 @@ fn placements(n: u32, parity: u32, rows: Set, columns: Set, queens: &[[u32; 2]])
     let Some(row) = (0..n).find(|row| rows >> row & 1 == 1) else {
         return u64::from(columns == 0);
     };
-    let own = (0..n).filter(|c| columns >> c & 1 == 1 && (row + c) % 2 == parity);
-    let is_free = |c: &u32| queens.iter().all(|q| q[0].abs_diff(row) != q[1].abs_diff(*c));
-    let with_queen = |c| {
-        let queens = [queens, &[[row, c]]].concat();
-        placements(n, parity, rows & !(1 << row), columns & !(1 << c), &queens)
-    };
-    own.filter(is_free).map(with_queen).sum()
+    let mut ways = 0;
+    for column in 0..n {
+        let has_colour = (row + column) % 2 == parity;
+        let is_attacked = queens.iter().any(|q| q[0].abs_diff(row) == q[1].abs_diff(column));
+        if columns >> column & 1 == 1 && has_colour && !is_attacked {
+            let with_queen = [queens, &[[row, column]]].concat();
+            let other_columns = columns & !(1 << column);
+            ways += placements(n, parity, rows & !(1 << row), other_columns, &with_queen);
+        }
+    }
+    ways
 }
 
 /// Returns the dot product of W and B, with the multiplicities of columns.
 fn count(n: u32, rows: Set) -> u64 {
-    let product = |columns| {
+    let mut sum = 0;
+    for columns in sets(n) {
         let white = placements(n, 0, rows, columns, &[]);
         let black = placements(n, 1, others(n, rows), others(n, columns), &[]);
-        multiplicity_of(n, rows, columns) * white * black
-    };
-    sets(n).map(product).sum()
+        sum += multiplicity_of(n, rows, columns) * white * black;
+    }
+    sum
 }
 
 #[test]
 fn plain_sets_agree_about_every_unit() {
     for n in 1..=9 {
         let mut total = 0;
-        let colours = (n >= SMALLEST as u32).then(|| Colours::new(size(n)));
-        assert!(colours.as_ref().is_none_or(|colours| colours.len() == units(n).len()), "{n}");
+        let is_for_engine = n >= SMALLEST as u32;
+        let colours = if is_for_engine { Some(Colours::new(size(n))) } else { None };
+        if let Some(colours) = &colours {
+            assert_eq!(colours.len(), units(n).len(), "n = {n}");
+        }
         for (unit, rows) in units(n).into_iter().enumerate() {
-            let (weight, count) = (images(n, rows).len() as u64, count(n, rows));
+            let weight = images(n, rows).len() as u64;
+            let count = count(n, rows);
             total += weight * count;
-            let Some(colours) = &colours else { continue };
+            let Some(colours) = &colours else {
+                continue;
+            };
             assert_eq!(colours.weight(unit), weight, "n = {n}, {rows:b}");
             let domains = colours.domains(unit);
             for (row, allowed) in (0..n).zip(domains.allowed) {
