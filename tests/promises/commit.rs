@@ -1,4 +1,6 @@
-//! The commit that a build names: a small package with the build script of this one, in repositories of git.
+//! Promise: a build names the commit of its sources, so a journal says which code counted its units. docs/JOURNAL.md
+//! makes this promise under "Format 2". The tests build a small package with this package's build script, in
+//! repositories of git. This takes some ten seconds, because cargo runs eight times.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,5 @@
-//! Every engine counts the published totals of all boards for which it is sensible.
+//! Promise: every engine and every kernel counts the published total of all boards for which it is sensible. README.md
+//! makes this promise under "How we know that it is right".
 
 use nqueens::known::known;
 use nqueens::{Count, Engine, Kernel, Published};

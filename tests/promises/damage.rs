@@ -1,5 +1,6 @@
-//! Damage costs the lines that it hits and nothing else, and the commands that messages print repair a journal.
-//! `journal_fuzz` has every kind of damage.
+//! Promise: a damaged line costs its own units and nothing else, and the command that a message prints takes it out of
+//! the journal. docs/JOURNAL.md makes this promise under "After damage", "Line 1 is damaged" and "Damage".
+//! `journal_fuzz` has damage of every kind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +11,22 @@ use nqueens::record::{JournalError, Record};
 
 use crate::common::processes::{send, wait_for_work};
 use crate::common::{
-    arg, contents, count_shard, counts, finish, fresh_folder, json, nqueens, output, raise_counts,
-    raised, read, refused, result, run, seal_first, set_aside, shell, spawn, stderr, stdout,
-    unsealed,
+    arg, contents, count_shard, counts, finish, first_line_with_check_digits, fresh_folder, json,
+    nqueens, output, read, refused, result, run, set_aside, shell, spawn, stderr, stdout,
+    without_check_digits,
 };
 
 /// Q(11), and its text.
-const N: &str = "11";
-const TOTAL: &str = "2680\n";
+pub(crate) const N: &str = "11";
+pub(crate) const TOTAL: &str = "2680\n";
 
 /// Runs a count that records its units at this place.
-fn count(place: &Path, args: &[&str]) -> Output {
+pub(crate) fn count(place: &Path, args: &[&str]) -> Output {
     run(nqueens(&["count", N, "--threads", "1", "--journal"]).arg(place).args(args))
 }
 
 /// A finished journal, in lines of one unit.
-fn finished(folder: &Path) -> (PathBuf, String) {
+pub(crate) fn finished(folder: &Path) -> (PathBuf, String) {
     let path = folder.join("q.journal");
     // Many threads take many short ranges, so the journal has many lines.
     let counted = count(&path, &["--engine", "subtrees", "--split-rows", "2", "--threads", "16"]);
@@ -35,12 +36,12 @@ fn finished(folder: &Path) -> (PathBuf, String) {
 }
 
 /// Resumes a journal and expects the exact total, without a warning.
-fn resumes(place: &Path) {
+pub(crate) fn resumes(place: &Path) {
     assert_eq!(result(&count(place, &["--quiet"])), (Some(0), TOTAL, ""));
 }
 
 /// The only command of this kind that messages print. It ends its line.
-fn printed<'a>(messages: &'a str, begins: &str) -> &'a str {
+pub(crate) fn printed_command<'a>(messages: &'a str, begins: &str) -> &'a str {
     let mut commands = messages.match_indices(begins).map(|(at, _)| &messages[at..]);
     let command = commands.next().unwrap_or_else(|| panic!("no '{begins}' in: {messages}"));
     assert_eq!(commands.next(), None, "one command is enough: {messages}");
@@ -48,12 +49,12 @@ fn printed<'a>(messages: &'a str, begins: &str) -> &'a str {
 }
 
 /// Runs a printed command in a folder.
-fn obey(folder: &Path, command: &str) {
+pub(crate) fn obey(folder: &Path, command: &str) {
     let obeyed = shell(folder, command);
     assert_eq!(result(&obeyed), (Some(0), "", ""), "{command}");
 }
 
-fn write(path: &Path, bytes: impl AsRef<[u8]>) {
+pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     fs::write(path, bytes).expect("the folder can be written");
 }
 
@@ -70,7 +71,7 @@ type DamageOfBytes = fn(&mut [u8]);
 type Damage = fn(&mut Vec<Vec<u8>>);
 
 /// Flips a bit of a line, counted from 1.
-fn flip(lines: &mut [Vec<u8>], number: usize) {
+pub(crate) fn flip(lines: &mut [Vec<u8>], number: usize) {
     let line = &mut lines[number - 1];
     let middle = line.len() / 2;
     line[middle] ^= 1;
@@ -118,8 +119,8 @@ const DAMAGES: [(&str, Damage, &str); 10] = [
         "the first line of another count",
         |lines| {
             let first = String::from_utf8(lines[0].clone()).expect("text");
-            let other = unsealed(&first).replace(" n=11 ", " n=12 ");
-            lines.insert(11, seal_first(&other).into_bytes());
+            let other = without_check_digits(&first).replace(" n=11 ", " n=12 ");
+            lines.insert(11, first_line_with_check_digits(&other).into_bytes());
         },
         "line 12 is damaged",
     ),
@@ -180,7 +181,7 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         assert_eq!((again.status.code(), stdout(&again)), (Some(0), TOTAL), "{name}");
         assert!(stderr(&again).starts_with(&begins), "{name}: {again:?}");
         assert!(fs::read(&path).expect("there") == grown, "{name}: nothing was left to count");
-        let command = printed(message, "sed -i ");
+        let command = printed_command(message, "sed -i ");
         obey(&folder, command);
         resumes(&path);
         let held = contents(&path);
@@ -210,24 +211,6 @@ fn one_bad_byte_costs_one_line() {
     assert_eq!(fs::read(&path).expect("still there"), bytes, "the file is only read");
 }
 
-/// `cat` joins journals of one count. A journal that another version began keeps its first line.
-#[test]
-fn joined_journals_are_read_as_one() {
-    let folder = fresh_folder("damage-joined");
-    let (path, text) = finished(&folder);
-    let first = text.lines().next().expect("a line");
-    let begun = seal_first(&unsealed(first).replace("version=0.1.0", "version=0.0.9"));
-    let half = text.lines().count() / 2;
-    let [one, other]: [String; 2] = [0, half].map(|from| {
-        let lines = text.lines().skip(1).skip(from).take(half);
-        begun.clone() + &lines.map(|line| format!("{line}\n")).collect::<String>()
-    });
-    write(&path, one + &other);
-    assert!(contents(&path).total().is_some());
-    resumes(&path);
-    assert!(fs::read_to_string(&path).expect("text").starts_with(&begun));
-}
-
 /// The file does not say any more of which count it is. Line 1 of any other journal of the count does.
 #[test]
 fn a_damaged_first_line_is_refused_and_the_printed_command_repairs_it() {
@@ -253,7 +236,7 @@ fn a_damaged_first_line_is_refused_and_the_printed_command_repairs_it() {
             let file = arg(&path);
             let command = format!("head -n 1 OTHER.journal | cat - {file} > NEW.journal");
             refused(&refusal, code, &[&format!("{file}: "), &command]);
-            assert_eq!(printed(stderr(&refusal), "head -n 1 "), command, "{name}");
+            assert_eq!(printed_command(stderr(&refusal), "head -n 1 "), command, "{name}");
         }
         assert_eq!(fs::read(&path).expect("there"), bytes, "{name}: it is only read");
 
@@ -264,7 +247,7 @@ fn a_damaged_first_line_is_refused_and_the_printed_command_repairs_it() {
         assert_eq!(object["total"], TOTAL.trim_end(), "{name}: {resumed:?}");
         assert_eq!(object["journal"]["units_before"], units, "{name}: {resumed:?}");
         assert!(stderr(&resumed).contains("NEW.journal: line 2 is damaged ("), "{resumed:?}");
-        obey(&folder, printed(stderr(&resumed), "sed -i "));
+        obey(&folder, printed_command(stderr(&resumed), "sed -i "));
         resumes(&new);
     }
 }
@@ -279,140 +262,6 @@ fn contents_of_bytes(folder: &Path, bytes: &[u8]) -> Record {
     let path = folder.join("copy.journal");
     write(&path, bytes);
     contents(&path)
-}
-
-/// A machine has made an error, and counting the unit once more would not settle which count is right.
-#[test]
-fn a_count_does_not_go_on_over_two_counts_of_a_unit() {
-    let folder = fresh_folder("damage-two");
-    let (right, text) = finished(&folder);
-    let wrong = folder.join("wrong.journal");
-    write(&wrong, &text);
-    // Lines 9 and 30 of it, counted from 1, are wrong. Line 5 is damaged besides.
-    let units = raise_counts(&wrong, 1, |number, _| [8, 29].contains(&number));
-    let raised = fs::read_to_string(&wrong).expect("text");
-    let mut lines: Vec<Vec<u8>> =
-        raised.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
-    flip(&mut lines, 5);
-    write(&wrong, lines.concat());
-    let at = |line: usize, path: &Path| format!("sed -i '{line}d' {}", arg(path));
-    let names = || fs::read_dir(&folder).expect("there").count();
-    let before = (names(), fs::read(&right).expect("there"), fs::read(&wrong).expect("there"));
-
-    let refusal = count(&folder, &["--quiet"]);
-    let verify = format!("nqueens verify {} {}", arg(&right), arg(&wrong));
-    let (first, line) = if units[0] < units[1] { (units[0], 9) } else { (units[1], 30) };
-    let words = [
-        format!("unit {first} has the count "),
-        format!("in line {line} of {}, but ", arg(&right)),
-        format!("in line {line} of {}: ", arg(&wrong)),
-        format!("'{verify}'"),
-        at(line, &right),
-        at(line, &wrong),
-    ];
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    refused(&refusal, 1, &words);
-    // Nor does a shard, or a count whose journal holds the unit twice.
-    let shard = count(&folder, &["--shard", "0/1000000", "--quiet"]);
-    refused(&shard, 1, &["a machine made an error"]);
-    assert_eq!((names(), fs::read(&right).expect("there")), (before.0, before.1), "only read");
-    assert_eq!(fs::read(&wrong).expect("there"), before.2, "only read");
-    for command in ["merge", "status"] {
-        let report = output(&[command, "--json", arg(&folder)]);
-        let (code, object) = (report.status.code(), json(&report));
-        assert_eq!((code, &object["total"]), (Some(1), &serde_json::Value::Null), "{command}");
-        assert_eq!(object["missing"]["units"], 2, "{command}");
-        for unit in &units {
-            let named = format!("unit {unit} has the count ");
-            assert!(stderr(&report).contains(&named), "{command}: {report:?}");
-        }
-    }
-    let status = json(&output(&["status", "--json", arg(&folder)]));
-    assert_eq!(status["resume"], serde_json::Value::Null, "no count would begin");
-
-    // The command of the message finds both lines, and prints one that takes all bad lines out. After two commands for
-    // one file, the second would take out good lines.
-    let found = shell(&folder, &verify);
-    let (code, _, message) = result(&found);
-    assert_eq!(code, Some(1), "{message}");
-    for (unit, line) in [(units[0], 9), (units[1], 30)] {
-        let named = message.lines().filter(|said| {
-            said.starts_with(&format!("nqueens: unit {unit} is recorded with "))
-                && said.contains(&format!(" in line {line} of {} (", arg(&wrong)))
-        });
-        assert_eq!(named.count(), 1, "unit {unit}: {message}");
-    }
-    let accused = format!(" of {} (", arg(&right));
-    assert!(!message.contains(&accused), "its lines are right: {message}");
-    let take_out = format!("sed -i '5d;9d;30d' {}", arg(&wrong));
-    assert_eq!(printed(message, "sed -i "), take_out);
-    let found = output(&["verify", "--json", arg(&folder)]);
-    let differences = json(&found)["differences"].as_array().expect("a list").clone();
-    let lines = differences.iter().map(|difference| {
-        assert_eq!(difference["file"], arg(&wrong), "{difference}");
-        difference["line"].as_u64().expect("a number")
-    });
-    let mut lines: Vec<u64> = lines.collect();
-    lines.sort_unstable();
-    assert_eq!(lines, [9, 30]);
-
-    obey(&folder, &take_out);
-    resumes(&folder);
-    assert_eq!(result(&output(&["merge", "--quiet", arg(&folder)])), (Some(0), TOTAL, ""));
-}
-
-/// Journals may be packed while the old ones are still there, and then a wrong line is in two files. If only one of them
-/// were taken out, the other one would be right for all that a count can see.
-#[test]
-fn every_copy_of_a_wrong_line_is_taken_out() {
-    for command in ["merge", "count"] {
-        let folder = fresh_folder("damage-copies");
-        let (right, text) = finished(&folder);
-        let [wrong, packed] = ["wrong.journal", "packed.journal"].map(|name| folder.join(name));
-        write(&wrong, &text);
-        raise_counts(&wrong, 1, |number, _| number == 8);
-        fs::copy(&wrong, &packed).expect("room");
-        let said = match command {
-            "merge" => output(&["merge", arg(&folder)]),
-            _ => count(&folder, &[]),
-        };
-        assert_eq!(said.status.code(), Some(1), "{said:?}");
-        let commands: Vec<String> = stderr(&said)
-            .lines()
-            .filter_map(|line| line.find("sed -i ").map(|at| line[at..].to_owned()))
-            .collect();
-        let all = commands.join(" && ");
-        for path in [&right, &wrong, &packed] {
-            assert!(all.contains(&format!("sed -i '9d' {}", arg(path))), "{command}: {all}");
-        }
-        obey(&folder, &all);
-        resumes(&folder);
-    }
-}
-
-/// Both lines stand in the file that the count would go on with.
-#[test]
-fn a_file_with_two_counts_of_a_unit_is_refused_until_one_line_is_out() {
-    let folder = fresh_folder("damage-disputed");
-    let (path, text) = finished(&folder);
-    let plan = contents(&path).plan().clone();
-    let (number, line) = text.lines().enumerate().nth(20).expect("a line");
-    let (unit, other) = raised(&plan, &text, line, 1);
-    let last = text.lines().count() + 1;
-    write(&path, text.clone() + &other);
-    let both = format!("sed -i '{}d;{last}d' {}", number + 1, arg(&path));
-    refused(&count(&path, &[]), 1, &[&format!("unit {unit} has the count "), &both]);
-    let found = output(&["verify", arg(&path)]);
-    assert_eq!(found.status.code(), Some(1), "{found:?}");
-    let command = printed(stderr(&found), "sed -i ");
-    assert_eq!(command, format!("sed -i '{last}d' {}", arg(&path)));
-    obey(&folder, command);
-    resumes(&path);
-    assert_eq!(fs::read_to_string(&path).expect("text"), text, "nothing was left to count");
-
-    // Equal duplicates are harmless.
-    write(&path, format!("{text}{line}\n"));
-    resumes(&path);
 }
 
 /// A user who stops the count reads the warning as well.
@@ -460,7 +309,7 @@ fn a_damaged_journal_hides_nothing_else() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
         let begins = format!("nqueens: warning: left out: {named}: line ");
         assert!(stderr(&output).starts_with(&begins), "{args:?}: {output:?}");
-        assert_eq!(printed(stderr(&output), "sed -i "), take_out, "{args:?}");
+        assert_eq!(printed_command(stderr(&output), "sed -i "), take_out, "{args:?}");
         stdout(&output).to_owned()
     };
     assert_eq!(warned(&["merge"], 1), "", "two shards are missing");

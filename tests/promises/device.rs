@@ -1,9 +1,10 @@
-//! Counts on a disk that fails after it has taken the bytes: `write` succeeds, `fdatasync` does not, and
-//! the system's cache shows what the disk has never held. Only mounting the disk again tells.
+//! Promise: what a journal claims is on the disk, also if the disk fails after it has taken the bytes. Then `write`
+//! succeeds, `fdatasync` does not, and the system's cache shows what the disk has never held. Only mounting the disk
+//! again shows what is there. docs/JOURNAL.md makes this promise under "A full or failing disk".
 //!
-//! The disk is ext4 on a loop device, in an image without blocks for files, on a file system that is
-//! filled up. ext4's own blocks are there, so that it lives on while the bytes of files are lost. Where
-//! such an image ends in the middle of a write, Linux 6 even reports success.
+//! The disk is ext4 on a loop device, in an image without blocks for files, on a file system that is filled up. ext4's
+//! own blocks are there, so that it lives on while the bytes of files are lost. Where such an image ends in the middle
+//! of a write, Linux 6 even reports success.
 
 /// See `needs_root` in `faults.rs`.
 mod needs_loop_devices {

@@ -1,13 +1,19 @@
-//! What reaches the disk, and what is read from there: the calls that the program makes on journals, in their order. A
-//! power cut cannot be tested, so these tests check what protects against it.
+//! Promise: a journal is synced to the disk, and read back from the disk and not from the cache, before it is called
+//! complete. docs/JOURNAL.md makes this promise under "A power cut" and "A full or failing disk". A power cut cannot be
+//! tested, so these tests check the calls that the program makes on journals, in their order.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::slice;
 
+use super::unreadable::with_fault;
 use crate::common::processes::shim;
-use crate::common::{as_folder, count_into, fresh_folder, keep_lines, nqueens, result, run};
+use crate::common::{
+    as_folder, contents, count_into, fresh_folder, keep_lines, note_skipped, nqueens, result, run,
+    stdout,
+};
 
 /// Runs a count of n = 12 and returns its calls, each with the path of the file or folder. Returns `None` if this
 /// system cannot show them. The folder takes the list of the calls.
@@ -16,9 +22,7 @@ fn calls(folder: &Path, count: &mut Command) -> Option<Vec<(String, PathBuf)>> {
     let _ = fs::remove_file(&log);
     let counted = run(count.env("LD_PRELOAD", shim()).env("SHIM_CALLS", &log));
     if counted.status.code() == Some(77) {
-        // The harness hides what tests print, but not what is written to stderr itself.
-        let mut stderr = std::io::stderr();
-        let _ = std::io::Write::write_all(&mut stderr, b"skipped: this system has no seccomp\n");
+        note_skipped("this system has no seccomp");
         return None;
     }
     assert_eq!(result(&counted), (Some(0), "14200\n", ""));
@@ -85,4 +89,33 @@ fn the_folders_of_new_names_are_synced() {
     keep_lines(&journal, 9);
     let of_folder = synced(&mut count_into("12", &shared, &[])).expect("seccomp");
     assert_eq!(of_folder, [inner], "a folder with another journal");
+}
+
+/// A journal is read back from the disk before it is called complete, not from the cache: what the cache holds is
+/// dropped first.
+#[test]
+fn a_journal_is_read_from_the_disk_before_and_after_a_count() {
+    let folder = fresh_folder("folders-cache");
+    let path = folder.join("q.journal");
+    let count = |place: &Path| {
+        with_fault(place, &["count", "12", "--quiet", "--journal"], &[("SHIM_FADVISE", "dies")])
+    };
+    let dies = |place: &Path| {
+        let killed = count(place);
+        assert_eq!(killed.status.signal(), Some(signal_hook::consts::SIGSYS), "{killed:?}");
+        assert_eq!(stdout(&killed), "", "nothing was called complete");
+    };
+    if count(&path).status.code() == Some(77) {
+        return note_skipped("this system has no seccomp");
+    }
+    let text = || fs::read_to_string(&path).expect("text");
+    assert_eq!(contents(&path).total(), Some(14_200), "all units were counted before");
+    fs::remove_file(&path).expect("there");
+    dies(&path);
+    assert_eq!(contents(&path).total(), Some(14_200));
+    keep_lines(&path, 9);
+    let before = text();
+    dies(&path);
+    assert_eq!(text(), before, "it is read before anything is written");
+    dies(&as_folder(&folder.join("new")));
 }

@@ -1,4 +1,5 @@
-//! Estimates cover the truth as often as they promise.
+//! Promise: an estimate covers the true time and total, and says so if it knows nothing. docs/FORECAST.md makes this
+//! promise. How often its intervals cover the truth is checked in `src/forecast/`.
 
 use std::time::Duration;
 

@@ -1,34 +1,26 @@
-//! What lies in a folder beside good journals, and file systems that cannot do everything: no unit is lost, and what
-//! cannot be read is not called damaged.
+//! Promise: whole counts and shards share a folder, each process skips the units that the journals of its count hold,
+//! and everything else in the folder is passed over. docs/JOURNAL.md makes this promise under "A file or a folder" and
+//! "What is read".
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use nqueens::record::Record;
 use nqueens::{Count, Engine, Shard, WhichCount};
 use serde_json::Value;
 
-use crate::common::processes::shim;
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, json,
-    keep_lines, nqueens, output, refused, result, run, set_aside, size, stderr, stdout,
+    arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, json, keep_lines,
+    note_skipped, nqueens, output, refused, result, run, set_aside, size, stderr, stdout,
 };
 
 /// Q(12), and its text.
-const N: u32 = 12;
-const TOTAL: &str = "14200\n";
-
-/// The harness hides what tests print, but not what is written to stderr itself.
-fn skip(why: &str) {
-    let _ =
-        std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {why}\n").as_bytes());
-}
+pub(crate) const N: u32 = 12;
+pub(crate) const TOTAL: &str = "14200\n";
 
 /// Two journals of one count: all of it, and the first lines or all of it again.
-fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
+pub(crate) fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
     let folder = fresh_folder(name);
     for name in ["a.journal", "b.journal"] {
         let args = ["--engine", "subtrees", "--threads", "1"];
@@ -39,7 +31,7 @@ fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
 }
 
 /// The names in a folder.
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("there").map(|entry| entry.expect("there"));
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().into_string().expect("text")).collect();
@@ -207,57 +199,6 @@ fn names_that_begin_with_a_dot_are_no_journals() {
     assert_eq!(stderr(&named).lines().count(), 1, "{named:?}");
 }
 
-fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
-    let mut command = nqueens(args);
-    run(command.arg(folder).env("LD_PRELOAD", shim()).envs(faults.iter().copied()))
-}
-
-const NOT_ALLOWED: [(&str, &str); 3] =
-    [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "13"), ("SHIM_PATH", "b.journal")];
-
-/// As one of another user.
-#[test]
-fn a_journal_that_may_not_be_read_is_not_damaged() {
-    let whole = folder_with_two("folders-denied", usize::MAX);
-    let part = folder_with_two("folders-denied-part", 9);
-    for (folder, code) in [(&whole, 0), (&part, 1)] {
-        for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
-            let read = with_fault(folder, &[args, &["--json"]].concat(), &NOT_ALLOWED);
-            let message = stderr(&read);
-            assert_eq!(read.status.code(), Some(code), "{args:?}: {message}");
-            let warning = "b.journal: cannot open the journal: Permission denied";
-            assert!(message.starts_with("nqueens: warning: left out: "), "{args:?}: {message}");
-            assert!(message.contains(warning), "{args:?}: {message}");
-            let report = json(&read);
-            assert_eq!(report["damaged"], serde_json::json!([]), "{args:?}");
-            assert_eq!(report["total"].as_str(), (code == 0).then_some("14200"), "{args:?}");
-        }
-    }
-    // A count counts what it cannot read.
-    let counted = with_fault(&part, &["count", "12", "--quiet", "--journal"], &NOT_ALLOWED);
-    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
-    assert!(stderr(&counted).contains("Permission denied"), "{counted:?}");
-    // Nothing can be said of a folder if no journal of it can be read.
-    let all = [NOT_ALLOWED[0], NOT_ALLOWED[1], ("SHIM_PATH", ".journal")];
-    refused(&with_fault(&whole, &["merge"], &all), 1, &["Permission denied", "permissions"]);
-}
-
-/// A disk that opens a file but does not give its bytes has lost them.
-#[test]
-fn a_journal_that_the_disk_does_not_give_is_damaged() {
-    let whole = folder_with_two("folders-disk", usize::MAX);
-    let part = folder_with_two("folders-disk-part", 9);
-    let faults = [("SHIM_FAIL", "read"), ("SHIM_ERRNO", "5"), ("SHIM_PATH", "b.journal")];
-    for (folder, code, total) in [(&whole, 0, Some("14200")), (&part, 1, None)] {
-        let read = with_fault(folder, &["merge", "--json"], &faults);
-        let (ended, message) = (read.status.code(), stderr(&read));
-        assert_eq!((ended, json(&read)["total"].as_str()), (Some(code), total), "{message}");
-        assert_eq!(json(&read)["damaged"], serde_json::json!([arg(&folder.join("b.journal"))]));
-        assert!(message.contains("cannot read the journal: Input/output error"), "{message}");
-        assert!(message.contains("check the disk"), "{message}");
-    }
-}
-
 /// Also such as may not be read, and hidden ones: snapshots and the like.
 #[test]
 fn folders_within_a_folder_are_not_read() {
@@ -292,7 +233,7 @@ fn folders_within_a_folder_are_not_read() {
     let counted = output(&shard);
     mode(0o700).expect("it is ours");
     if !is_kept_out {
-        skip("root may read every folder");
+        note_skipped("root may read every folder");
     }
     for read in read {
         assert_eq!(json(&read)["files"], 1, "{read:?}");
@@ -340,45 +281,6 @@ fn a_journal_that_changes_after_it_was_read_changes_no_record() {
     }
 }
 
-/// As with `ulimit -n 4`, on a machine without memory, or with a file server that has forgotten a file: the lines may
-/// be good, so nobody may take the units for missing.
-#[test]
-fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
-    let part = folder_with_two("folders-handles", 9);
-    let alone = folder_with_two("folders-handles-alone", 0);
-    fs::remove_file(alone.join("a.journal")).expect("there");
-    let (enfile, emfile, enomem, estale) = ("23", "24", "12", "116");
-    // The limit of a process does not rise by waiting.
-    for (call, error, code, way_out) in [
-        ("open", emfile, 1, "raise the limit (ulimit -n)"),
-        ("open", enfile, 4, "try later, when other programs have closed files"),
-        ("open", enomem, 4, "try later, when other programs have given memory back"),
-        ("read", estale, 4, "the file server has changed, so try again"),
-        ("read", enomem, 4, "try later, when other programs have given memory back"),
-    ] {
-        let faults = [("SHIM_FAIL", call), ("SHIM_ERRNO", error), ("SHIM_PATH", "b.journal")];
-        for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
-            let read = with_fault(&part, &[args, &["--json"]].concat(), &faults);
-            assert_eq!(read.status.code(), Some(code), "{call} {error} {args:?}: {read:?}");
-            assert!(stderr(&read).contains(way_out), "{read:?}");
-            assert!(!stderr(&read).contains("prints the command"), "{read:?}");
-            assert_eq!(json(&read)["damaged"], serde_json::json!([]), "{read:?}");
-        }
-        // Nor does a count or a shard count them again, with another journal beside it or without.
-        for folder in [&part, &alone] {
-            let before = names(folder);
-            for args in [
-                &["count", "12", "--journal"][..],
-                &["count", "12", "--shard", "0/1000000", "--journal"],
-            ] {
-                let counted = with_fault(folder, args, &faults);
-                refused(&counted, code, &["b.journal: cannot", way_out]);
-            }
-            assert_eq!(names(folder), before);
-        }
-    }
-}
-
 /// Text that went through Windows ends its lines with two bytes.
 #[test]
 fn line_ends_of_windows_change_nothing() {
@@ -395,57 +297,4 @@ fn line_ends_of_windows_change_nothing() {
         .expect("room");
     assert_eq!(result(&run(&mut count_into("12", &path, &[]))), (Some(0), TOTAL, ""));
     assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), TOTAL, ""));
-}
-
-#[test]
-fn a_journal_from_a_pipe_is_refused_with_the_reason() {
-    let folder = folder_with_two("folders-pipe", usize::MAX);
-    let journal = folder.join("b.journal");
-    let piped = format!("cat {} | {NQUEENS} merge /dev/stdin", journal.display());
-    let read = run(Command::new("sh").args(["-c", &piped]));
-    refused(&read, 2, &["is not a regular file: a folder, pipe or device cannot be a journal"]);
-}
-
-/// A name that is too long, and a disk without inodes: what to do is said.
-#[test]
-fn names_that_no_file_can_have_get_words_that_fit() {
-    let folder = fresh_folder("folders-names");
-    let long = "x".repeat(300);
-    for name in [long.clone() + ".journal", long + "/"] {
-        let count = run(&mut count_into("12", &folder.join(&name), &[]));
-        refused(&count, 2, &["File name too long", "name another file"]);
-    }
-    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28")];
-    let count = with_fault(&folder, &["count", "12", "--journal"], &full);
-    refused(&count, 1, &["make room (bytes or inodes)"]);
-    assert_eq!(names(&folder).len(), 0);
-}
-
-/// A journal is read back from the disk before it is called complete, not from the cache: what the cache holds is
-/// dropped first.
-#[test]
-fn a_journal_is_read_from_the_disk_before_and_after_a_count() {
-    let folder = fresh_folder("folders-cache");
-    let path = folder.join("q.journal");
-    let count = |place: &Path| {
-        with_fault(place, &["count", "12", "--quiet", "--journal"], &[("SHIM_FADVISE", "dies")])
-    };
-    let dies = |place: &Path| {
-        let killed = count(place);
-        assert_eq!(killed.status.signal(), Some(signal_hook::consts::SIGSYS), "{killed:?}");
-        assert_eq!(stdout(&killed), "", "nothing was called complete");
-    };
-    if count(&path).status.code() == Some(77) {
-        return skip("this system has no seccomp");
-    }
-    let text = || fs::read_to_string(&path).expect("text");
-    assert_eq!(contents(&path).total(), Some(14_200), "all units were counted before");
-    fs::remove_file(&path).expect("there");
-    dies(&path);
-    assert_eq!(contents(&path).total(), Some(14_200));
-    keep_lines(&path, 9);
-    let before = text();
-    dies(&path);
-    assert_eq!(text(), before, "it is read before anything is written");
-    dies(&as_folder(&folder.join("new")));
 }

@@ -1,21 +1,14 @@
-//! Completions parse in real shells and complete what fits; there is a manual page for every command.
+//! Promise: completions parse in real shells and complete what fits, and there is a manual page for every command.
+//! README.md makes this promise under "Examples" (Help).
 
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use super::examples::{command_names, option_names};
-use crate::common::{NQUEENS, fresh, output, refused, result, stdout};
-
-/// What the program prints if it has no messages.
-fn printed(args: &[&str]) -> String {
-    let output = output(args);
-    let (code, printed, messages) = result(&output);
-    assert_eq!((code, messages), (Some(0), ""), "{args:?}");
-    printed.to_owned()
-}
+use super::help::{command_names, option_names};
+use crate::common::{NQUEENS, fresh, note_skipped, output, printed, refused, stdout};
 
 /// Each command with the long names of its options, as its help lists them.
 fn commands_with_options() -> Vec<(String, Vec<String>)> {
@@ -151,24 +144,6 @@ fn the_page_of_each_command_explains_its_options() {
     assert!(pages("nqueens-count.1").contains("first ROWS rows"));
 }
 
-/// The short help has what most need, the long one everything.
-#[test]
-fn options_for_experts_are_in_the_long_help() {
-    for command in ["count", "table", "estimate"] {
-        let [short, long] = ["-h", "--help"].map(|help| printed(&[command, help]));
-        let (_, experts) = long.split_once("Engine and machine:\n").expect("a heading");
-        assert!(experts.contains("--kernel") && !short.contains("--kernel"), "{short}");
-        assert!(short.contains("--threads") && !experts.contains("--threads"), "{long}");
-    }
-}
-
-#[test]
-fn the_long_version_names_the_build() {
-    assert_eq!(printed(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
-    let long = printed(&["--version"]);
-    assert!(long.contains(", commit "), "{long}");
-}
-
 /// Runs a script in a shell, if this machine has it.
 fn in_shell(shell: &str, script: &str) -> Option<String> {
     let path = Path::new(NQUEENS).parent().expect("a folder");
@@ -176,8 +151,7 @@ fn in_shell(shell: &str, script: &str) -> Option<String> {
     match Command::new(shell).args(["-c", script]).env("PATH", path).output() {
         Ok(output) => Some(stdout(&output).to_owned()),
         Err(_) => {
-            // The harness hides what tests print, but not what is written to stderr itself.
-            let _ = writeln!(io::stderr(), "skipped: there is no {shell}");
+            note_skipped(&format!("there is no {shell}"));
             None
         }
     }

@@ -1,5 +1,6 @@
-//! Journals that are removed, moved or changed while they are being written: the result is printed, and nothing is
-//! called recorded that is not.
+//! Promise: a journal that others move, remove or change while it is being written is reported at once, the result is
+//! printed, and nothing is called recorded that is not. docs/JOURNAL.md makes this promise under "A journal that others
+//! move, remove or change" and "Two processes".
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};

@@ -1,7 +1,7 @@
-//! Damaged journals of every kind: whatever is read is true, and whatever happens after line 1, a count ends with the
-//! exact total.
+//! Promise: whatever is read from a damaged journal is true, and whatever happens after line 1, a count ends with the
+//! exact total. docs/JOURNAL.md makes this promise under "Damage". The damage here is random and of every kind.
 //!
-//! `cargo test` tries some hundreds of them, and `PROPTEST_CASES=50000 cargo test journal_fuzz::` any number.
+//! `cargo test` tries some hundreds of journals, and `PROPTEST_CASES=50000 cargo test journal_fuzz::` any number.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -14,7 +14,7 @@ use nqueens::record::{JournalError, Record};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
-use crate::common::{counts, read, seal, seal_first, size};
+use crate::common::{counts, first_line_with_check_digits, read, size, with_check_digits};
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
@@ -191,7 +191,7 @@ fn foreign_plan() -> &'static Plan {
 
 /// A line with the right CRC. Each field may be right or wrong.
 #[derive(Clone, Debug)]
-struct Sealed {
+struct ForgedLine {
     start: usize,
     counts: Vec<u64>,
     /// How much the end of the units and the sum are too large.
@@ -200,7 +200,7 @@ struct Sealed {
     times: [u64; 2],
 }
 
-impl Sealed {
+impl ForgedLine {
     fn units(&self) -> Range<usize> {
         self.start..self.start + self.counts.len()
     }
@@ -230,7 +230,7 @@ impl Sealed {
     }
 }
 
-fn sealed() -> impl Strategy<Value = Sealed> {
+fn forged_line() -> impl Strategy<Value = ForgedLine> {
     let number = || prop_oneof![4 => 0..9u64, 1 => Just(u64::MAX - 1), 1 => any::<u64>()];
     let count = prop_oneof![8 => 0..3u64, 1 => Just(u64::MAX), 1 => number()];
     let sum_error = prop_oneof![6 => Just(0), 1 => 1..9u128];
@@ -238,7 +238,7 @@ fn sealed() -> impl Strategy<Value = Sealed> {
     let counts = prop::collection::vec(count, 1..6);
     let start = 0..foreign_plan().units() + 3;
     (start, counts, end_error, sum_error, [number(), number()]).prop_map(
-        |(start, counts, end_error, sum_error, times)| Sealed {
+        |(start, counts, end_error, sum_error, times)| ForgedLine {
             start,
             counts,
             end_error,
@@ -298,7 +298,7 @@ proptest! {
         let path = fresh("arbitrary");
         fs::write(&path, &bytes)?;
         let _ = read(&path);
-        let first = seal_first(&format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan()));
+        let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan()));
         fs::write(&path, [first.as_bytes(), &bytes].concat())?;
         let record = Record::read(slice::from_ref(&path))?.expect("it has begun");
         prop_assert_eq!(record.sum().units, 0);
@@ -306,35 +306,35 @@ proptest! {
 
     /// First lines with the right CRC, almost none of which names a plan.
     #[test]
-    fn arbitrary_sealed_first_lines_never_panic(
+    fn arbitrary_first_lines_with_check_digits_never_panic(
         header in "nqueens-journal [0-9]{1,2} version=[a-z0-9.]{0,4} n=[0-9]{1,3} count=(first|second|x) engine=(colours|subtrees|bitmask|x) split-rows=(none|[0-9]) plan=[0-9a-f]{8} units=[0-9]{1,20}",
     ) {
-        let path = fresh("sealed-first");
-        fs::write(&path, seal_first(&header))?;
+        let path = fresh("forged-first");
+        fs::write(&path, first_line_with_check_digits(&header))?;
         let _ = read(&path);
     }
 
     /// Lines with the right CRC that no program wrote: those whose fields agree with each other and with the plan are
     /// used, the others are named as damaged. A unit with two different counts is left out.
     #[test]
-    fn arbitrary_sealed_lines_are_used_or_named(
+    fn arbitrary_lines_with_check_digits_are_used_or_named(
         lines in prop::collection::vec(
             prop_oneof![
-                3 => sealed().prop_map(Ok),
+                3 => forged_line().prop_map(Ok),
                 1 => "(run|done) (units|version)=[0-9.]{0,25}( [a-z-]{1,10}=[0-9,]{0,30}){0,5}"
                     .prop_map(Err),
             ],
             0..8,
         ),
     ) {
-        let path = fresh("sealed");
+        let path = fresh("forged");
         let header = format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan());
-        let mut text = seal_first(&header);
+        let mut text = first_line_with_check_digits(&header);
         let (mut counts, mut damaged) = (BTreeMap::<usize, BTreeSet<u64>>::new(), Vec::new());
         for (number, line) in (2..).zip(&lines) {
             match line {
-                Ok(line) => text += &seal(&header, &line.text()),
-                Err(line) => text += &seal(&header, line),
+                Ok(line) => text += &with_check_digits(&header, &line.text()),
+                Err(line) => text += &with_check_digits(&header, line),
             }
             match line {
                 Ok(line) if line.is_right() => {

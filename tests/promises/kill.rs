@@ -1,6 +1,6 @@
-//! What a kill loses: the units in progress, and of the finished work of each thread no more than 1 % of the run so far,
-//! but at least 0.1 s and at most 10 s. A line that has been written survives its process, so these tests compare what
-//! is finished with the lines in the file.
+//! Promise: a kill loses the units in progress, and of the finished work of each thread no more than 1% of the run so
+//! far, but at least 0.1 s and at most 10 s. docs/JOURNAL.md makes this promise under "A kill". A line that has been
+//! written survives its process, so these tests compare what is finished with the lines in the file.
 
 use std::slice;
 use std::sync::Mutex;

@@ -1,49 +1,86 @@
-//! The promises of the library and of the command line, a module each: one binary compiles in a
-//! fraction of the time of many.
+//! The promises of the library and of the command line. Each module keeps one promise, and its first lines say which one
+//! and where it is written. All modules are one binary, because one binary compiles in a fraction of the time of many.
 
-mod commit;
 mod common;
 
+// The total is exact, and every engine, kernel and unit agrees with a simpler way to count.
 mod agreement;
-mod cli;
-mod compare;
 mod counts;
-mod damage;
+mod plans;
+mod recount;
+mod second;
+mod symmetry;
+mod verify;
+
+// Solutions are listed completely.
+mod list;
+
+// A count that was stopped or killed resumes, and loses no finished unit.
+#[cfg(target_os = "linux")]
+mod faults;
+mod kill;
+mod resume;
+#[cfg(unix)]
+mod signals;
+
+// What a journal claims is on the disk.
 #[cfg(target_os = "linux")]
 mod device;
 #[cfg(target_os = "linux")]
 mod disk;
-mod estimate;
-mod examples;
-#[cfg(target_os = "linux")]
-mod faults;
-#[cfg(target_os = "linux")]
-mod folders;
-mod generated;
-#[cfg(target_os = "linux")]
-mod harmed;
-mod journal;
-mod journal_fuzz;
-mod kill;
-mod list;
-#[cfg(target_os = "linux")]
-mod memory;
-mod observer;
-mod old_journals;
-#[cfg(unix)]
-mod page;
-mod plans;
 #[cfg(target_os = "linux")]
 mod record;
-mod recount;
-mod resume;
-mod second;
+
+// Damage makes no number wrong, and costs only the lines that it hits.
+mod damage;
+mod disputed;
+mod foreign;
+mod journal;
+mod journal_fuzz;
+mod old_journals;
+
+// A journal that others change, or that cannot be read, is reported as what it is.
+#[cfg(target_os = "linux")]
+mod harmed;
+#[cfg(target_os = "linux")]
+mod unreadable;
+
+// Many processes and machines count a board together.
+#[cfg(target_os = "linux")]
+mod folders;
+mod joined;
+mod missing;
 mod shards;
+
+// Reports say what runs, what is finished, and how long the rest takes.
+mod estimate;
+mod observer;
 #[cfg(unix)]
-mod signals;
+mod page;
+#[cfg(unix)]
+mod resume_commands;
 #[cfg(unix)]
 mod status;
-mod symmetry;
+#[cfg(unix)]
+mod time_left;
+
+// A count keeps within the memory and the cores that it has.
+#[cfg(target_os = "linux")]
+mod memory;
+mod threads;
+
+// The command line answers as its manuals say, and counting does not wait for those who read the answers.
+mod answers;
+mod compare;
+mod earlier_report;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod unread;
-mod verify;
+mod usage;
+
+// Help texts, manuals and examples are true, and a build names its sources.
+mod commit;
+mod console;
+mod examples;
+mod generated;
+mod help;

@@ -1,7 +1,8 @@
-//! Counts with little memory, few processes or few cores: real control groups, real limits.
+//! Promise: a thread takes the stated memory at most, and a count that does not fit does not begin. The message names
+//! what fits. docs/PERFORMANCE.md makes this promise under "Memory" and "Threads".
 //!
-//! The tests of groups need root, and permission to make groups below the test's own one. Run them with
-//! `cargo test --test promises -- --ignored memory::`.
+//! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
+//! with `cargo test --test promises -- --ignored memory::`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,8 +17,8 @@ use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, finish, fresh, nqueens, refused, run, seal,
-    seal_first, size, spawn, stderr, stdout,
+    NQUEENS, arg, as_folder, contents, count_into, finish, first_line_with_check_digits, fresh,
+    nqueens, refused, run, size, spawn, stderr, stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -196,9 +197,9 @@ mod needs_cgroups {
 fn a_check_keeps_within_the_memory_as_a_count_does() {
     let path = fresh("memory-verify.journal");
     let units = Plan::new(size(28), Engine::Colours, None);
-    let first = seal_first(&format!("nqueens-journal 2 version=0.1.0 {units}"));
+    let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {units}"));
     let done = "done units=0..8 solutions=0 elapsed-ms=1 busy-us=1 counts=0,0,0,0,0,0,0,0";
-    fs::write(&path, format!("{first}{}", seal(&first, done))).expect("room");
+    fs::write(&path, format!("{first}{}", with_check_digits(&first, done))).expect("room");
     let verify = |memory: &str, threads: &str| {
         let mut verify = nqueens(&["verify", arg(&path), "--threads", threads]);
         finish(spawn(verify.env("NQUEENS_MEMORY", memory)))
@@ -234,7 +235,7 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
     answers(&finish(spawn(&mut count_into("12", &small, &["--threads", "1"]))), "14200\n");
     // The record of its units alone takes more than the smallest amount that is checked.
     let large = fresh("memory-unread-28.journal");
-    let first = seal_first(&format!(
+    let first = first_line_with_check_digits(&format!(
         "nqueens-journal 2 version=0.1.0 {}",
         Plan::new(size(28), Engine::Colours, None)
     ));

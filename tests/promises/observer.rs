@@ -1,4 +1,5 @@
-//! An observer is told of every unit once, and the numbers sum to the total.
+//! Promise: an observer hears of every finished unit once, and of what a journal holds when the count begins. The
+//! documentation of `Observer` makes this promise.
 
 use std::fs;
 use std::slice;

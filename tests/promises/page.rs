@@ -1,4 +1,5 @@
-//! The page of `status`.
+//! Promise: `status --html` writes a page that shows every count in any browser, whatever names and times the journals
+//! have, and replaces the file in one step. docs/JOURNAL.md makes this promise under "What runs".
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use nqueens::record::journals_in;
 use super::status::start_endless;
 use crate::common::{
     arg, as_folder, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run,
-    stderr, stdout,
+    stderr, stdout, with_check_digits, without_check_digits,
 };
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
@@ -181,15 +182,19 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
 /// Gives a field this value wherever a journal has it.
 fn forge(path: &Path, field: &str, value: &str) {
     let journal = fs::read_to_string(path).expect("text");
-    let forged = journal.split_inclusive('\n').map(|sealed| {
-        let line = crate::common::unsealed(sealed);
-        let Some((before, after)) = line.split_once(field) else { return sealed.to_owned() };
-        // A machine's name is all the rest.
-        let rest =
-            if field == "machine=" { "" } else { &after[after.find(' ').expect("a field")..] };
-        crate::common::seal(&journal, &format!("{before}{field}{value}{rest}"))
-    });
-    let forged: String = forged.collect();
+    let mut forged = String::new();
+    for whole_line in journal.split_inclusive('\n') {
+        let line = without_check_digits(whole_line);
+        let Some((before, after)) = line.split_once(field) else {
+            forged += whole_line;
+            continue;
+        };
+        // The name of a machine is the rest of its line. Every other field ends at a space.
+        let rest_at =
+            if field == "machine=" { after.len() } else { after.find(' ').expect("a field") };
+        let rest = &after[rest_at..];
+        forged += &with_check_digits(&journal, &format!("{before}{field}{value}{rest}"));
+    }
     assert_ne!(forged, journal);
     fs::write(path, forged).expect("room");
 }

@@ -1,4 +1,5 @@
-//! The hash of a plan identifies its list of units.
+//! Promise: a plan is the same on every machine and in every build, and its hash names its list of units.
+//! docs/JOURNAL.md makes this promise under "Words" and "Line 1".
 
 use std::fmt::Write as _;
 

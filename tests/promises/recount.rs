@@ -1,4 +1,5 @@
-//! Units counted again by plain backtracking have the same counts.
+//! Promise: the units of a plan have the counts that plain backtracking finds. README.md makes this promise under "How
+//! we know that it is right".
 
 use nqueens::known::known;
 use nqueens::{Cancel, Engine, Kernel, Plan};

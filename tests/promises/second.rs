@@ -1,4 +1,5 @@
-//! The second count: the same counts, found on other data, in journals of their own.
+//! Promise: the second count finds the count of every unit on mirrored data, and `merge --twice` compares the two
+//! counts unit by unit. docs/Q28.md makes this promise under "Compare", and docs/COLOURS.md under "The second count".
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Shards are counted separately, in any order, more than once, by several processes, and merged
-//! exactly.
+//! Promise: shards are counted in any order, by any number of processes, and sum to the exact total. docs/CLUSTER.md
+//! makes this promise.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::common::processes::{send, wait_until};
 use crate::common::{
-    arg, as_folder, contents, count_shard, counts, finish, fresh_folder, json, nqueens, output,
-    raise_counts, read, refused, result, run, set_aside, shell, size, spawn, stderr, stdout,
+    arg, as_folder, contents, count_shard, finish, fresh_folder, json, nqueens, output,
+    raise_counts, read, refused, result, run, set_aside, size, spawn, stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 /// Counts shards, and gives the journal of each the index of the shard as its name.
-fn count_shards(n: u32, indices: &[usize], shards: usize, folder: &Path) {
+pub(crate) fn count_shards(n: u32, indices: &[usize], shards: usize, folder: &Path) {
     for index in indices {
         set_aside(&count_shard(n, *index, shards, folder), &index.to_string());
     }
@@ -65,40 +65,6 @@ fn shards_may_share_one_file() {
     assert_eq!(solutions, 14_200);
     assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), "14200\n", ""));
     assert_eq!(contents(&path).repeated(), 0);
-}
-
-#[test]
-fn what_is_missing_is_named() {
-    let folder = fresh("missing");
-    count_shards(12, &[0, 1, 4], 6, &folder);
-    let merged = contents(&folder);
-    assert_eq!(merged.shards, Some(6));
-    assert_eq!(merged.missing_shards(6), Ok(vec![2, 3, 5]));
-    for shards in [0, Shard::MAX_SHARDS + 1, usize::MAX] {
-        assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
-    }
-    assert!(merged.total().is_none());
-    for index in 0..6 {
-        let shard = Shard::new(index, 6).expect("in range");
-        for unit in shard.ranges(merged.plan().units()).flatten() {
-            let is_finished = merged.count(unit).is_some();
-            assert_eq!(is_finished, [0, 1, 4].contains(&index), "unit {unit} of shard {index}");
-        }
-    }
-    assert_eq!(merged.finished().count(), merged.sum().units);
-}
-
-#[test]
-fn what_a_folder_holds_is_not_counted_again() {
-    let folder = fresh("again");
-    let first = count_shard(12, 1, 4, &folder);
-    set_aside(&first, "first");
-    let again = count_shard(12, 1, 4, &folder);
-    assert_eq!((again.units, again.units_before), (first.units, first.units));
-    assert_eq!((again.total, again.journal), (first.total, None));
-    // With another number of shards, the units are still known and only the others are counted.
-    let other = count_shard(12, 0, 2, &folder);
-    assert!(other.units_before > 0 && other.units_before < other.units);
 }
 
 #[test]
@@ -191,39 +157,6 @@ fn processes_of_a_job_array_count_a_board_together() {
     assert_eq!(verify.status.code(), Some(0), "{}", stderr(&verify));
 }
 
-/// Job files pass the index and the number of threads themselves.
-#[test]
-fn variables_of_schedulers_change_nothing() {
-    let folder = fresh_folder("shards-variables");
-    let answer = |variables: &[(&str, &str)]| {
-        let mut count = nqueens(&["count", "8", "--json", "--journal"]);
-        let counted = run(count.arg(&folder).envs(variables.iter().copied()));
-        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{variables:?}");
-        let object = json(&counted);
-        (object["shard"].clone(), object["threads"].clone(), object["total"].clone())
-    };
-    let without = answer(&[]);
-    assert_eq!((&without.0, &without.2), (&Value::Null, &"92".into()));
-    let cores = without.1.as_u64().expect("a number");
-    if cores == 1 {
-        let text = "skipped: with one core, a limit of one thread shows nothing\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-    }
-    let indices = [
-        "SLURM_ARRAY_TASK_ID",
-        "PBS_ARRAY_INDEX",
-        "PBS_ARRAYID",
-        "SGE_TASK_ID",
-        "LSB_JOBINDEX",
-        "JOB_COMPLETION_INDEX",
-        "AWS_BATCH_JOB_ARRAY_INDEX",
-        "HQ_TASK_ID",
-    ];
-    let indices = indices.map(|name| (name, "1"));
-    let sizes = [("SLURM_CPUS_PER_TASK", "1"), ("SLURM_ARRAY_TASK_COUNT", "3")];
-    assert_eq!(answer(&[&indices[..], &sizes].concat()), without);
-}
-
 #[test]
 fn a_killed_shard_resumes_in_another_journal() {
     let folder = fresh("killed");
@@ -284,146 +217,6 @@ fn bad_input_gets_one_clear_line() {
     for (args, code, reason) in cases {
         refused(&output(args), *code, &[reason]);
     }
-}
-
-/// Runs `merge --missing`. Returns the exit code and the answer, and stderr if something is said there.
-fn missing(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    let named = output(&[&["merge", "--missing", arg(folder)], args].concat());
-    let (code, answer, message) = result(&named);
-    (code, answer.to_owned(), message.to_owned())
-}
-
-fn lists(indices: &str, code: i32) -> (Option<i32>, String, String) {
-    let line = if indices.is_empty() { String::new() } else { format!("{indices}\n") };
-    (Some(code), line, String::new())
-}
-
-/// A job file pastes the answer into `--array=`, so nothing else may be on stdout.
-#[test]
-fn the_missing_shards_are_printed_as_job_arrays_take_them() {
-    let folder = fresh_folder("shards-as-arrays");
-    // Nothing has begun.
-    assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
-    assert_eq!(missing(&folder, &["--shards", "1"]), lists("0", 3));
-    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["holds a finished unit yet"]);
-    // Neither has a journal that a process created just now.
-    fs::write(folder.join("begun.journal"), "").expect("room");
-    assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
-    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["holds a finished unit yet"]);
-
-    count_shards(12, &[0, 1, 2, 4, 5, 6], 10, &folder);
-    assert_eq!(missing(&folder, &[]), lists("3,7-9", 3));
-    // The user may cut the rest into other shards: the journals hold some units of each.
-    assert_eq!(missing(&folder, &["--shards", "2"]), lists("0-1", 3));
-    count_shards(12, &[3, 7, 8], 10, &folder);
-    assert_eq!(missing(&folder, &[]), lists("9", 3));
-    count_shards(12, &[9], 10, &folder);
-    for args in [&[][..], &["--shards", "10"], &["--shards", "7"]] {
-        assert_eq!(missing(&folder, args), lists("", 0), "{args:?}");
-    }
-}
-
-#[test]
-fn missing_shards_need_one_number_of_shards() {
-    let folder = fresh("mixed");
-    count_shards(12, &[0], 2, &folder);
-    count_shards(12, &[1], 3, &folder);
-    let unknown = output(&["merge", "--missing", arg(&folder)]);
-    refused(&unknown, 2, &["do not agree on the number of shards: name it with --shards K"]);
-    assert_eq!(missing(&folder, &["--shards", "2"]), lists("1", 3));
-    assert_eq!(missing(&folder, &["--shards", "3"]), lists("0,2", 3));
-    // A whole count beside them leaves nothing to ask for.
-    Count::new(size(12)).journal(&folder).run().expect("a count");
-    assert_eq!(missing(&folder, &[]), lists("", 0));
-}
-
-/// The shards of a damaged line are to be run again, and that a machine made an error is said.
-#[test]
-fn missing_shards_are_those_of_damaged_lines_and_disputed_units_too() {
-    let folder = fresh("missing-damage");
-    count_shards(12, &[0, 1, 2], 3, &folder);
-    let path = folder.join("1.journal");
-    let good = fs::read_to_string(&path).expect("text");
-    fs::write(&path, good.replacen("\ndone ", "\ndonE ", 1)).expect("room");
-    let (code, answer, message) = missing(&folder, &[]);
-    assert_eq!((code, &*answer), (Some(3), "1\n"), "{message}");
-    assert!(message.starts_with("nqueens: warning: left out: "), "{message}");
-
-    fs::write(&path, good).expect("room");
-    let wrong = folder.join("wrong.journal");
-    fs::copy(&path, &wrong).expect("room");
-    let mut is_first = true;
-    raise_counts(&wrong, 1, |_, _| std::mem::take(&mut is_first));
-    let (code, answer, message) = missing(&folder, &[]);
-    assert_eq!((code, &*answer), (Some(1), "1\n"), "{message}");
-    assert!(message.contains("a machine made an error"), "{message}");
-}
-
-/// Packs the journals of a folder into one file, as the manual says.
-fn pack(folder: &Path) {
-    shell(folder, "cat *.journal > one.tmp && rm *.journal && mv one.tmp one.journal");
-}
-
-#[test]
-fn joined_journals_hold_what_the_others_held() {
-    let folder = fresh("packed");
-    count_shards(12, &[2, 0], 4, &folder);
-    // The same units again.
-    fs::copy(folder.join("2.journal"), folder.join("3.journal")).expect("room");
-    let before = contents(&folder);
-    assert!(before.repeated() > 0);
-    let merged = json(&output(&["merge", "--json", arg(&folder)]));
-
-    pack(&folder);
-    let packed = contents(&folder);
-    assert_eq!(packed.files().len(), 1);
-    assert!(counts(&packed).iter().eq(counts(&before).iter()));
-    assert_eq!((packed.shards, packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
-    assert_eq!((packed.repeated(), packed.cpu_time()), (before.repeated(), before.cpu_time()));
-    let machines = |record: &Record| record.runs().map(|run| run.machine.clone()).collect();
-    let [of_packed, of_others]: [Vec<String>; 2] = [&packed, &before].map(machines);
-    assert_eq!(of_packed, of_others);
-    // Nothing that `merge` prints is different, but the number of files.
-    let mut of_one = json(&output(&["merge", "--json", arg(&folder)]));
-    assert_eq!((&merged["files"], &of_one["files"]), (&3.into(), &1.into()));
-    of_one["files"] = 3.into();
-    assert_eq!(of_one, merged);
-    assert_eq!(missing(&folder, &[]), lists("1,3", 3));
-
-    // The shards find their units in the one journal.
-    for index in [0, 2] {
-        let again = count_shard(12, index, 4, &folder);
-        assert_eq!((again.journal, again.units_before), (None, again.units));
-    }
-    count_shards(12, &[1, 3], 4, &folder);
-    pack(&folder);
-    let merge = ["merge", "--quiet", arg(&folder)];
-    assert_eq!(result(&output(&merge)), (Some(0), "14200\n", ""));
-    let one = folder.join("one.journal");
-    let outcome = Count::new(size(12)).journal(&one).run().expect("a count");
-    assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
-}
-
-/// Of a killed process half a line is left, which becomes a part of the first line of the next journal.
-#[test]
-fn joining_journals_of_killed_processes_loses_no_unit() {
-    let folder = fresh("packed-killed");
-    count_shards(12, &[0, 1, 2], 3, &folder);
-    for name in ["0.journal", "2.journal"] {
-        let path = folder.join(name);
-        let text = fs::read_to_string(&path).expect("text");
-        fs::write(&path, &text[..text.len() - 9]).expect("room");
-    }
-    let held = |folder: &Path| {
-        let journals = journals_in(&[folder.to_owned()]).expect("a folder");
-        counts(&Record::read(&journals).expect("readable").expect("journals"))
-    };
-    let before = held(&folder);
-    pack(&folder);
-    assert_eq!(held(&folder), before);
-    assert_eq!(missing(&folder, &[]).1, "0,2\n");
-    let counted = output(&["count", "12", "--quiet", "--journal", arg(&folder)]);
-    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "14200\n"), "{counted:?}");
 }
 
 /// It may be where a file system is not mounted.

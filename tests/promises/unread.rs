@@ -1,5 +1,6 @@
-//! Nobody reads what the program prints: a terminal that Ctrl-S has stopped, a connection that stalls, a full pipe.
-//! Counting goes on, and signals are obeyed. And somebody reads along: every line comes when it is known.
+//! Promise: counting goes on and signals are obeyed while nobody takes the output: a terminal that Ctrl-S has stopped,
+//! a connection that stalls, a full pipe. Whoever reads along sees every line when it is known. docs/JOURNAL.md makes
+//! this promise under "Output that nobody takes".
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};

@@ -1,4 +1,5 @@
-//! A wrong count is found as often as sampling can find it.
+//! Promise: `verify` finds wrong counts as often as sampling can find them, and never says more than was checked.
+//! docs/JOURNAL.md makes this promise under "What `verify` proves".
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{
-    arg, commands_after, contents, fresh, json, keep_lines, output, raise_counts, raised, refused,
-    run_in_shell, size, stderr, stdout,
+    arg, commands_after, contents, count_into, fresh, json, keep_lines, nqueens, output,
+    raise_counts, raised, refused, run, run_in_shell, size, stderr, stdout,
 };
 
 /// A finished journal of a small board, with one unit in each line.
@@ -237,4 +238,43 @@ fn a_journal_without_units_passes_no_check() {
     let verified = output(&["verify", arg(&path)]);
     assert!(stderr(&verified).contains("nothing was checked: no unit is finished"), "{verified:?}");
     assert!(!stdout(&verified).contains("no difference"), "{verified:?}");
+}
+
+#[test]
+fn verify_tells_true_from_false_and_finished_from_not() {
+    let verify = |path: &Path, args: &[&str]| run(nqueens(&["verify"]).arg(path).args(args));
+    let path = fresh("verify");
+    // 144 units, however many cores there are.
+    let split: &[&str] = &["--engine", "subtrees", "--split-rows", "2"];
+    assert!(run(&mut count_into("12", &path, split)).status.success());
+    let good = verify(&path, &["--json", "--seed", "7", "--units", "50"]);
+    assert_eq!(good.status.code(), Some(0), "{}", stderr(&good));
+    let object = json(&good);
+    assert_eq!(object["total"], "14200");
+    assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
+    assert_eq!(object["seed"], "7");
+    assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
+
+    // A true journal without its last line is not finished, but nothing in it is wrong.
+    let whole = fs::read_to_string(&path).expect("text");
+    let cut = whole.trim_end().rsplit_once('\n').expect("lines").0.to_owned() + "\n";
+    fs::write(&path, &cut).expect("the folder can be written");
+    let part = verify(&path, &[]);
+    assert_eq!(part.status.code(), Some(0));
+    assert!(stderr(&part).contains("not finished"), "{}", stderr(&part));
+
+    // The last count is wrong, with the right sum and CRC.
+    fs::write(&path, &whole).expect("the folder can be written");
+    let last = whole.lines().count() - 1;
+    let unit = raise_counts(&path, 2, |number, _| number == last)[0];
+    let bad = verify(&path, &["--units", "1000000"]);
+    assert_eq!(bad.status.code(), Some(1));
+    let message = stderr(&bad);
+    assert!(message.contains(&format!("unit {unit} is recorded with ")), "{message}");
+    assert!(message.contains("differs from the published 14200"), "{message}");
+    assert!(stdout(&bad).contains("1 DIFFER"), "{}", stdout(&bad));
+
+    let missing = verify(Path::new("/no/such.journal"), &[]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("/no/such.journal"), "{}", stderr(&missing));
 }

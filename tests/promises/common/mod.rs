@@ -30,11 +30,16 @@ pub(crate) fn kernels() -> Vec<Kernel> {
     let available = Kernel::available();
     for name in Kernel::NAMES {
         if !available.iter().any(|kernel| kernel.name() == name) {
-            // The harness hides what tests print, but not what is written to stderr itself.
-            let _ = writeln!(std::io::stderr(), "skipped: kernel {name} does not run on this CPU");
+            note_skipped(&format!("kernel {name} does not run on this CPU"));
         }
     }
     available
+}
+
+/// Says on stderr that a test, or a part of it, was skipped. The harness hides what tests print, but not what is written
+/// to stderr itself.
+pub(crate) fn note_skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 /// A path for one test, with nothing there.
@@ -76,6 +81,13 @@ pub(crate) fn count_into(n: &str, journal: &Path, args: &[&str]) -> Command {
 /// Runs the program with these arguments.
 pub(crate) fn output(args: &[&str]) -> Output {
     run(&mut nqueens(args))
+}
+
+/// Returns what the program prints with exit code 0 and without a message.
+pub(crate) fn printed(args: &[&str]) -> String {
+    let output = output(args);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
+    stdout(&output).to_owned()
 }
 
 /// Runs a command to its end.
@@ -224,12 +236,12 @@ pub(crate) fn keep_lines(path: &Path, lines: usize) {
 }
 
 /// The first line of a journal, with its CRC.
-pub(crate) fn seal_first(line: &str) -> String {
+pub(crate) fn first_line_with_check_digits(line: &str) -> String {
     format!("{line} {:08x}\n", crc32fast::hash(line.as_bytes()))
 }
 
 /// Another line of the journal with this first line, with its CRC.
-pub(crate) fn seal(first: &str, line: &str) -> String {
+pub(crate) fn with_check_digits(first: &str, line: &str) -> String {
     let plan = first.find(" n=").map_or("", |at| &first[at + 1..]);
     let fields: Vec<&str> = plan.split_whitespace().take(6).collect();
     let mut hasher = crc32fast::Hasher::new();
@@ -239,14 +251,14 @@ pub(crate) fn seal(first: &str, line: &str) -> String {
 }
 
 /// A line of a journal without its CRC.
-pub(crate) fn unsealed(line: &str) -> &str {
+pub(crate) fn without_check_digits(line: &str) -> &str {
     line.trim_end().rsplit_once(' ').expect("a CRC").0
 }
 
 /// A `done` line with the count of its first unit raised, and with the right sum and CRC; and the
 /// number of that unit.
 pub(crate) fn raised(plan: &Plan, first: &str, line: &str, by: u64) -> (usize, String) {
-    let (fields, counts) = unsealed(line).rsplit_once("counts=").expect("counts");
+    let (fields, counts) = without_check_digits(line).rsplit_once("counts=").expect("counts");
     let value = |name| fields.split(' ').find_map(|field| field.strip_prefix(name)).expect(name);
     let unit = value("units=").split("..").next().expect("a range").parse().expect("a number");
     let sum = value("solutions=");
@@ -254,7 +266,7 @@ pub(crate) fn raised(plan: &Plan, first: &str, line: &str, by: u64) -> (usize, S
     let fields = fields.replace(&format!("solutions={sum} "), &format!("solutions={new_sum} "));
     let (count, others) = counts.split_at(counts.find(',').unwrap_or(counts.len()));
     let count = count.parse::<u64>().expect("a count") + by;
-    (unit, seal(first, &format!("{fields}counts={count}{others}")))
+    (unit, with_check_digits(first, &format!("{fields}counts={count}{others}")))
 }
 
 /// Raises the count of the first unit in each `done` line that is chosen by its number and text;

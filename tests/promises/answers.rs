@@ -1,25 +1,17 @@
-//! Real runs of the command line: exact output, exit codes, bad input, closed and full outputs.
+//! Promise: the answer of a command is on stdout, everything else on stderr, as text for people or as JSON and CSV for
+//! scripts. README.md makes this promise under "Examples" (In scripts), and docs/JSON.md describes every field.
 
-use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, fresh, json, nqueens, output, refused, result, run, spawn, stderr, stdout,
-    without_reader,
+    arg, as_folder, fresh, json, nqueens, output, printed, refused, result, run, spawn, stderr,
+    stdout, without_reader,
 };
-
-/// What a command prints, with exit code 0 and without a message.
-fn printed(args: &[&str]) -> String {
-    let output = output(args);
-    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
-    stdout(&output).to_owned()
-}
 
 /// The labels and texts of an answer. The text of `time`, which differs from run to run, is left out.
 fn rows(answer: &str) -> Vec<(String, String)> {
@@ -110,265 +102,6 @@ class of 4
   abcdef
 ";
     assert_eq!(printed(&["list", "6", "--fundamental", "--style", "board"]), board);
-}
-
-/// As a job array takes it.
-#[test]
-fn missing_shards_are_printed_as_one_word() {
-    let folder = as_folder(&fresh("cli-missing"));
-    let missing = || {
-        let output = output(&["merge", "--missing", arg(&folder)]);
-        (output.status.code(), stdout(&output).to_owned(), stderr(&output).to_owned())
-    };
-    for shard in ["1/7", "3/7"] {
-        printed(&["count", "10", "--shard", shard, "--journal", arg(&folder)]);
-    }
-    assert_eq!(missing(), (Some(3), "0,2,4-6\n".to_owned(), String::new()));
-    printed(&["count", "10", "--journal", arg(&folder)]);
-    assert_eq!(missing(), (Some(0), String::new(), String::new()));
-}
-
-#[test]
-fn bad_input_gets_one_clear_line() {
-    let cases: &[(&[&str], &str)] = &[
-        (&["frobnicate"], "frobnicate"),
-        (&["help", "frobnicate"], "frobnicate"),
-        (&["8"], "'nqueens count 8'"),
-        (&["count"], "required arguments were not provided: <N>;"),
-        (&["count", "8", "--journal", "-"], "cannot write to standard output here"),
-        (&["count", "8", "--journal", ""], "a value is required for '--journal <PATH>'"),
-        (&["count", "8", "--journal", "nodir/x.journal"], "make folder ./nodir first"),
-        (&["count", "8", "--journal", "nodir/x/"], "make folder ./nodir first"),
-        (&["count", "8", "--journal", "q8"], "name a file that ends in .journal, or a folder"),
-        (&["count", "8", "--journal", "q8.txt"], "name a file that ends in .journal, or a folder"),
-        (&["count", "8", "--shard", "0/2"], "were not provided: --journal <PATH>"),
-        (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2' is not a shard: choose 0 to 1"),
-        (&["count", "8", "--shard", "-1/2", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
-        (&["count", "8", "--shard", "1", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
-        (&["count", "8", "--shard", "0/1000001", "-j", "x/"], "choose 1 to 1000000"),
-        (&["count", "8", "--shard", "0/2", "-j", "x/", "--fundamental"], "--fundamental"),
-        (&["compare", "8", "--svg", "/nodir/x.svg"], "make folder /nodir first"),
-        (&["status", "src", "--html", "nodir/x.html"], "make folder ./nodir first"),
-        (&["status", "nofile"], "name a file or folder that exists"),
-        (&["merge", "src", "nofile"], "name a file or folder that exists"),
-        (&["verify", "nofile"], "name a file or folder that exists"),
-        (&["merge", "nofile", "--missing"], "name a file or folder that exists"),
-        (&["merge", "nofile", "--missing", "--json"], "--json"),
-        (&["merge", "nofile", "--missing", "--twice"], "--twice"),
-        (&["estimate", "8", "--seconds", "0"], "a time like 1m30s"),
-        (&["count", "8", "--json=1"], "unexpected value '1' for '--json'"),
-        (&["count", "8", "-t"], "a value is required for '--threads <T>'"),
-        (&["count", "x"], "0 to 32"),
-        (&["count", "-1"], "0 to 32"),
-        (&["count", "33"], "0 to 32"),
-        (&["count", "8.5"], "0 to 32"),
-        (&["count", "99999999999999999999"], "0 to 32"),
-        (&["count", "8", "9"], "'9'"),
-        (&["count", "8", "--threads", "0"], "choose 1 to "),
-        (&["count", "8", "--threads", "-3"], "choose 1 to "),
-        (&["count", "8", "--threads", "99999999"], "--threads"),
-        (&["count", "8", "--engine", "foo"], "[possible values: auto, permutation, "),
-        (&["count", "8", "--kernel", "foo"], "[possible values: auto, portable, "),
-        (&["count", "8", "--split-rows", "9"], "1 to 4"),
-        (&["count", "8", "--split-rows", "0"], "--split-rows"),
-        (&["count", "8", "--progress", "foo"], "never, auto, always"),
-        (&["count", "8", "--json", "--quiet"], "--quiet"),
-        (&["count", "8", "--frobnicate"], "--frobnicate"),
-        (&["table", "9-3"], "3-9"),
-        (&["table", "1..16"], "write 1-16"),
-        (&["table", "1..=33"], "0 to 32"),
-        (&["table", "30-40"], "'30-40' for '[N]...': '40' is not a board size: choose 0 to 32"),
-        (&["table", "--csv", "--json"], "--json"),
-        (&["unit", "14", "890"], "unit 890: choose 0 to 889"),
-        (&["unit", "1", "1"], "unit 1: choose 0\n"),
-        (&["unit", "8", "0", "--split-rows", "5"], "choose 1 to 4"),
-        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1' is not a shard: choose 0;"),
-        (
-            &["count", "8", "--shard", "99999999999999999999/3", "-j", "x/"],
-            "'99999999999999999999' is not a shard: choose 0 to 2;",
-        ),
-        (
-            &["count", "8", "--shard", "0/99999999999999999999", "-j", "x/"],
-            "'99999999999999999999' is not a number of shards: choose 1 to 1000000;",
-        ),
-        (&["list", "0", "--place", "a1"], "the board has no squares"),
-        (&["list", "1", "--place", "b1"], "choose a1, the only one"),
-        (
-            &["count", "33"],
-            "invalid value '33' for '<N>': '33' is not a board size: choose 0 to 32; see 'nqueens count --help'",
-        ),
-    ];
-    for (args, reason) in cases {
-        refused(&output(args), 2, &[reason]);
-    }
-}
-
-/// Every option and argument that takes a number, on the way to a value that is none.
-#[test]
-fn refused_numbers_come_with_the_numbers_that_are_allowed() {
-    let any = "choose 0 to 18446744073709551615;";
-    let numbers: &[(&[&str], &str)] = &[
-        (&["count"], "choose 0 to 32;"),
-        (&["table"], "choose 0 to 32;"),
-        (&["list"], "choose 0 to 32;"),
-        (&["compare"], "choose 0 to 32;"),
-        (&["estimate"], "choose 0 to 32;"),
-        (&["unit"], "choose 0 to 32;"),
-        (&["unit", "8"], any),
-        (&["unit", "8", "0", "--split-rows"], "choose 1 to 4;"),
-        (&["count", "8", "--split-rows"], "choose 1 to 4;"),
-        (&["count", "8", "--threads"], "choose 1 to "),
-        (&["compare", "8", "--threads"], "choose 1 to "),
-        (&["compare", "8", "--repeat"], "choose 1 to 100000;"),
-        (&["compare", "8", "--seconds-limit"], "choose 0.001 to 1000000 seconds"),
-        (&["estimate", "8", "--seconds"], "choose 0.001 to 1000000 seconds"),
-        (&["list", "8", "--limit"], any),
-        (&["verify", "x", "--units"], any),
-        (&["verify", "x", "--seed"], any),
-        (&["merge", "x", "--shards"], "choose 1 to 1000000;"),
-    ];
-    for (args, allowed) in numbers {
-        for bad in ["x", "-1", "1,5x", "99999999999999999999"] {
-            let refusal = output(&[*args, &[bad]].concat());
-            refused(&refusal, 2, &[bad.split(',').next_back().expect("a word"), allowed]);
-            for jargon in ["digit", "too large", "integer", "fit in"] {
-                assert!(!stderr(&refusal).contains(jargon), "{refusal:?}");
-            }
-        }
-    }
-}
-
-/// The system's folder of processes takes no file, not even from root.
-#[cfg(target_os = "linux")]
-#[test]
-fn no_message_names_a_temporary_file() {
-    let journal = fresh("cli-temporary.journal");
-    let path = arg(&journal);
-    assert_eq!(output(&["count", "8", "--journal", path]).status.code(), Some(0));
-    for args in [
-        &["status", path, "--html", "/proc/new.html"][..],
-        &["compare", "8", "--svg", "/proc/new.svg"],
-    ] {
-        let output = output(args);
-        refused(&output, output.status.code().unwrap_or(0), &["/proc/new", "(os error"]);
-        assert!(!stderr(&output).contains("/."), "{output:?}");
-    }
-}
-
-/// No argument at all is wrong usage, answered by the short help.
-#[test]
-fn without_arguments_the_short_help_goes_to_stderr() {
-    let output = output(&[]);
-    assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
-    let help = stderr(&output);
-    assert!(help.lines().count() < 40, "{help}");
-    let examples = help.split_once("Examples:\n").expect("examples").1;
-    assert!(examples.matches("  nqueens ").count() >= 3, "{help}");
-}
-
-#[test]
-fn the_readme_describes_every_engine_as_the_help_does() {
-    let readme = std::fs::read_to_string("README.md").expect("the package has one");
-    for engine in nqueens::Engine::ALL {
-        let row = format!("| `{engine}` | {}", engine.summary());
-        assert!(readme.contains(&row), "{row}");
-    }
-}
-
-#[test]
-fn a_bad_variable_is_named() {
-    let most = (4 * nqueens::cores()).max(64);
-    for value in ["many", "0", "-1", "4097"] {
-        let output = run(nqueens(&["count", "8"]).env("NQUEENS_THREADS", value));
-        let choose = format!("choose 1 to {most}");
-        refused(&output, 2, &[&format!("NQUEENS_THREADS: '{value}'"), &choose]);
-    }
-    // It would be ignored if only text were looked for.
-    let no_text = OsStr::from_bytes(b"2\xff");
-    for command in [["count", "8"], ["table", "8"], ["compare", "8"], ["cpu", "--quiet"]] {
-        let output = run(nqueens(&command).env("NQUEENS_THREADS", no_text));
-        refused(&output, 2, &["NQUEENS_THREADS: '2\u{fffd}': choose 1 to"]);
-    }
-}
-
-#[test]
-fn threads_come_from_the_flag_then_from_the_variable() {
-    let threads = |args: &[&str], variable: Option<&str>| {
-        let mut command = nqueens(&["count", "8", "--json"]);
-        let variables = variable.map(|value| ("NQUEENS_THREADS", value));
-        json(&run(command.args(args).envs(variables)))["threads"].as_u64()
-    };
-    assert_eq!(threads(&["--threads", "7"], Some("5")), Some(7));
-    assert_eq!(threads(&[], Some("5")), Some(5));
-    let cores = Some(nqueens::cores() as u64);
-    assert_eq!(threads(&[], None), cores);
-    assert_eq!(threads(&[], Some("")), cores);
-}
-
-/// As schedulers bind jobs. The largest number of threads is 64 on all of these machines, because four for each core
-/// would be fewer.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_process_that_is_bound_to_some_cores_uses_these() {
-    use std::process::Command;
-
-    use crate::common::NQUEENS;
-
-    let usable = usable_cores();
-    for cores in 1..=usable.len().min(3) {
-        let list = usable[..cores].join(",");
-        let bound = |args: &[&str]| {
-            let mut taskset = Command::new("taskset");
-            taskset.args(["-c", &list, NQUEENS]).args(args).env_remove("NQUEENS_THREADS");
-            run(&mut taskset)
-        };
-        assert_eq!(result(&bound(&["cpu", "-q"])), (Some(0), &*format!("{cores}\n"), ""));
-        let count = bound(&["count", "8", "--json"]);
-        assert_eq!(json(&count)["threads"].as_u64(), Some(cores as u64), "{count:?}");
-        let most = bound(&["count", "8", "--json", "--threads", "64"]);
-        assert_eq!(json(&most)["threads"], 64, "{most:?}");
-        refused(&bound(&["count", "8", "--threads", "65"]), 2, &["choose 1 to 64"]);
-    }
-}
-
-/// The numbers of the cores that this process may use.
-#[cfg(target_os = "linux")]
-fn usable_cores() -> Vec<String> {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let number = |text: &str| text.parse::<usize>().expect("a number");
-    let mut cores = Vec::new();
-    for part in list.expect("a list").trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        cores.extend((number(first)..=number(last)).map(|core| core.to_string()));
-    }
-    cores
-}
-
-/// Job files pass them as options. A variable that is read unasked would choose other shards and threads than those
-/// that the command names.
-#[test]
-fn no_variable_of_a_scheduler_is_read() {
-    const VARIABLES: [&str; 10] = [
-        "SLURM_CPUS_PER_TASK",
-        "SLURM_ARRAY_TASK_ID",
-        "PBS_ARRAY_INDEX",
-        "PBS_ARRAYID",
-        "JOB_COMPLETION_INDEX",
-        "AWS_BATCH_JOB_ARRAY_INDEX",
-        "HQ_TASK_ID",
-        "SGE_TASK_ID",
-        "LSB_JOBINDEX",
-        "OMP_NUM_THREADS",
-    ];
-    for value in ["1", "none"] {
-        let mut count = nqueens(&["count", "10", "--json"]);
-        let output = run(count.envs(VARIABLES.map(|name| (name, value))));
-        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
-        let object = json(&output);
-        assert_eq!((&object["total"], &object["shard"]), (&"724".into(), &Value::Null));
-        assert_eq!(object["threads"].as_u64(), Some(nqueens::cores() as u64));
-    }
 }
 
 #[test]
@@ -536,19 +269,6 @@ fn a_unit_of_a_count_with_split_rows_is_the_one_in_its_journal() {
     };
     assert_eq!(experts(&help("unit")), experts(&help("count")));
     assert!(!printed(&["unit", "-h"]).contains("--split-rows"));
-}
-
-#[test]
-fn an_option_of_another_command_is_refused() {
-    for args in [
-        &["verify", "x", "--kernel", "portable"][..],
-        &["count", "8", "--place", "a1"],
-        &["count", "8", "--shards", "2"],
-        &["merge", "x", "--into", "y.journal"],
-        &["estimate", "8", "--shard", "0/2"],
-    ] {
-        refused(&output(args), 2, &["unexpected argument"]);
-    }
 }
 
 #[test]

@@ -1,0 +1,84 @@
+//! Promise: the output that README.md and docs/ show in blocks of `console` is what the program prints, apart from
+//! times and the names of kernels. CONTRIBUTING.md makes this promise about examples.
+
+use std::fs;
+
+use nqueens::Kernel;
+
+use super::examples::{in_shell, pages};
+use crate::common::{fresh_folder, stderr, stdout};
+
+/// The commands in the `console` blocks of a page, each with the output that is shown.
+fn outputs_in_page(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut outputs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for block in text.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").expect("an end");
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => outputs.push((command, Vec::new())),
+                None => outputs.last_mut().expect("a command comes first").1.push(line),
+            }
+        }
+    }
+    outputs
+}
+
+/// Pages show real output. Only times and the kernel's name differ from run to run.
+#[test]
+fn the_output_in_console_blocks_is_what_the_program_prints() {
+    let folder = fresh_folder("examples-console");
+    let mut compared = 0;
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("text");
+        for (command, shown) in outputs_in_page(&text) {
+            let output = in_shell(command, &folder);
+            let printed = stdout(&output).lines().chain(stderr(&output).lines());
+            let printed: Vec<String> = printed.map(comparable).collect();
+            let shown: Vec<String> = shown.into_iter().map(comparable).collect();
+            assert_eq!(shown, printed, "{}: {command}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 0, "no page shows output");
+}
+
+/// Replaces times and kernels in a line, and spaces between words by single ones.
+fn comparable(line: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        if ["ns", "µs", "ms", "s"].contains(&word) {
+            words.pop();
+            words.push("TIME".to_owned());
+        } else {
+            words.push(without_decimals(word));
+        }
+    }
+    let mut text = words.join(" ");
+    for name in Kernel::NAMES {
+        text = text.replace(&format!("kernel {name}"), "kernel NAME");
+        text = text.replace(&format!("\"kernel\":\"{name}\""), "\"kernel\":\"NAME\"");
+    }
+    text
+}
+
+/// Replaces the numbers with a decimal point in a word.
+fn without_decimals(word: &str) -> String {
+    let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut text = word.to_owned();
+    for part in word.split(|c| !is_of_number(c)) {
+        if part.matches('.').count() == 1 && part.parse::<f64>().is_ok() {
+            text = text.replace(part, "NUMBER");
+        }
+    }
+    text
+}
+
+#[test]
+fn only_times_and_kernels_may_differ_from_the_output_that_is_shown() {
+    let line = "12   14200  1787   671 µs  agrees";
+    assert_eq!(comparable(line), comparable("12 14200 1787 1.02 ms agrees"));
+    assert_ne!(comparable(line), comparable("12 14200 1786 1.02 ms agrees"));
+    let json = |kernel| format!("{{\"kernel\":\"{kernel}\",\"seconds\":0.000309}}");
+    assert_eq!(comparable(&json("avx2")), comparable(&json("portable").replace("309", "41")));
+    assert_ne!(comparable(&json("avx2")), comparable(&json("avx9")));
+}

@@ -1,0 +1,100 @@
+//! Promise: a file that is no journal, a journal of another format or plan, and a line of another count are refused or
+//! left out, and the file stays as it is. docs/JOURNAL.md makes this promise under "Damage" and "Format 2".
+
+use std::fs;
+
+use nqueens::record::JournalError;
+use nqueens::{COMMIT, Count, Engine, Plan, WhichCount};
+
+use super::journal::{error_in, finished_journal, fresh};
+use crate::common::{
+    first_line_with_check_digits, journal_error, read, size, without_check_digits,
+};
+
+#[test]
+fn foreign_files_are_refused_and_left_as_they_are() {
+    for text in [
+        "a letter\n",
+        "x",
+        "nqueens\n",
+        "nqueens-journalist 1 n=8\n",
+        "\0\u{5}\u{16}\u{7}\0\0Mac OS X",
+    ] {
+        let path = fresh("foreign");
+        fs::write(&path, text).expect("the folder can be written");
+        let refused = Count::new(size(8)).journal(&path).run();
+        assert_eq!(journal_error(refused), JournalError::NotAJournal, "{text:?}");
+        assert_eq!(fs::read_to_string(&path).expect("still there"), text);
+    }
+    let nowhere = Count::new(size(8)).journal(fresh("no-such-folder").join("x.journal")).run();
+    assert!(matches!(journal_error(nowhere), JournalError::Io { action: "open", .. }));
+}
+
+#[test]
+fn journals_of_other_formats_and_plans_are_refused() {
+    let whole = String::from_utf8(finished_journal("formats", 8, Engine::Subtrees)).expect("text");
+    let header = without_check_digits(whole.lines().next().expect("a line"));
+    let newer = header.replace("nqueens-journal 2", "nqueens-journal 3");
+    let expected = |format: &str| JournalError::UnknownFormat { format: format.to_owned() };
+    assert_eq!(error_in("formats", first_line_with_check_digits(&newer)), expected("3"));
+    let older =
+        "nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8";
+    assert_eq!(error_in("formats", first_line_with_check_digits(older)), expected("1"));
+
+    let plan = Plan::new(size(8), Engine::Subtrees, None);
+    let hash = format!("plan={:08x}", plan.hash());
+    assert!(header.contains(&hash), "{header}");
+    for (field, bad) in [
+        (&*hash, "plan=00000007"),
+        ("n=8", "n=33"),
+        ("split-rows=1", "split-rows=none"),
+        ("engine=subtrees", "engine=bitmask"),
+        ("engine=subtrees", "engine=x"),
+    ] {
+        let other = header.replace(field, bad);
+        let JournalError::OtherPlan { version, holds, has } =
+            error_in("formats", first_line_with_check_digits(&other))
+        else {
+            panic!("{bad}: this plan exists");
+        };
+        // It names the build that began the journal, and what differs, nothing else.
+        assert_eq!(version, format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION")));
+        assert_ne!(holds, has);
+        if field == hash {
+            assert_eq!(holds.replace(bad, field), has);
+        }
+    }
+    let error = error_in("formats", header.to_owned() + " 00000000\n");
+    assert_eq!(error, JournalError::NoPlan { what: "its CRC differs" });
+}
+
+/// No two plans, and no two counts of one, have lines with the same CRC.
+#[test]
+fn whole_lines_of_other_counts_are_never_taken() {
+    let mut journals: Vec<(String, String)> = Vec::new();
+    let plans = [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)];
+    for (n, engine) in plans {
+        for which in [WhichCount::First, WhichCount::Second] {
+            for rows in if engine == Engine::Subtrees { &[Some(1), Some(2)][..] } else { &[None] } {
+                let path = fresh("foreign-journal");
+                let count = Count::new(size(n)).engine(engine).which_count(which).threads(1);
+                let count = rows.map_or(count.clone(), |rows| count.split_rows(rows));
+                count.journal(&path).run().expect("a count");
+                let text = fs::read_to_string(&path).expect("text");
+                let (first, rest) = text.split_once('\n').expect("lines");
+                journals.push((first.to_owned(), rest.to_owned()));
+            }
+        }
+    }
+    let path = fresh("foreign-lines");
+    for (at, (first, own)) in journals.iter().enumerate() {
+        let others = journals.iter().enumerate().filter(|(other, _)| *other != at);
+        for line in others.flat_map(|(_, (_, lines))| lines.lines().take(3)) {
+            fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
+            let line = 2 + own.lines().count();
+            let lines = vec![line..=line];
+            let expected = JournalError::Damaged { lines, what: "its CRC differs" };
+            assert_eq!(journal_error(read(&path)), expected);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Promise: `cat` packs the journals of a count into one journal that can be used as any other. docs/JOURNAL.md makes
+//! this promise under "Packing" and "Joined journals".
+
+use std::fs;
+use std::path::Path;
+
+use nqueens::Count;
+use nqueens::record::{Record, journals_in};
+
+use super::damage::{finished, resumes, write};
+use super::missing::{lists, missing};
+use super::shards::count_shards;
+use crate::common::{
+    arg, contents, count_shard, counts, first_line_with_check_digits, fresh, fresh_folder, json,
+    output, result, shell, size, stdout, without_check_digits,
+};
+
+/// Packs the journals of a folder into one file, as the manual says.
+fn pack(folder: &Path) {
+    shell(folder, "cat *.journal > one.tmp && rm *.journal && mv one.tmp one.journal");
+}
+
+#[test]
+fn joined_journals_hold_what_the_others_held() {
+    let folder = fresh("packed");
+    count_shards(12, &[2, 0], 4, &folder);
+    // The same units again.
+    fs::copy(folder.join("2.journal"), folder.join("3.journal")).expect("room");
+    let before = contents(&folder);
+    assert!(before.repeated() > 0);
+    let merged = json(&output(&["merge", "--json", arg(&folder)]));
+
+    pack(&folder);
+    let packed = contents(&folder);
+    assert_eq!(packed.files().len(), 1);
+    assert!(counts(&packed).iter().eq(counts(&before).iter()));
+    assert_eq!((packed.shards, packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
+    assert_eq!((packed.repeated(), packed.cpu_time()), (before.repeated(), before.cpu_time()));
+    let machines = |record: &Record| record.runs().map(|run| run.machine.clone()).collect();
+    let [of_packed, of_others]: [Vec<String>; 2] = [&packed, &before].map(machines);
+    assert_eq!(of_packed, of_others);
+    // Nothing that `merge` prints is different, but the number of files.
+    let mut of_one = json(&output(&["merge", "--json", arg(&folder)]));
+    assert_eq!((&merged["files"], &of_one["files"]), (&3.into(), &1.into()));
+    of_one["files"] = 3.into();
+    assert_eq!(of_one, merged);
+    assert_eq!(missing(&folder, &[]), lists("1,3", 3));
+
+    // The shards find their units in the one journal.
+    for index in [0, 2] {
+        let again = count_shard(12, index, 4, &folder);
+        assert_eq!((again.journal, again.units_before), (None, again.units));
+    }
+    count_shards(12, &[1, 3], 4, &folder);
+    pack(&folder);
+    let merge = ["merge", "--quiet", arg(&folder)];
+    assert_eq!(result(&output(&merge)), (Some(0), "14200\n", ""));
+    let one = folder.join("one.journal");
+    let outcome = Count::new(size(12)).journal(&one).run().expect("a count");
+    assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
+}
+
+/// Of a killed process half a line is left, which becomes a part of the first line of the next journal.
+#[test]
+fn joining_journals_of_killed_processes_loses_no_unit() {
+    let folder = fresh("packed-killed");
+    count_shards(12, &[0, 1, 2], 3, &folder);
+    for name in ["0.journal", "2.journal"] {
+        let path = folder.join(name);
+        let text = fs::read_to_string(&path).expect("text");
+        fs::write(&path, &text[..text.len() - 9]).expect("room");
+    }
+    let held = |folder: &Path| {
+        let journals = journals_in(&[folder.to_owned()]).expect("a folder");
+        counts(&Record::read(&journals).expect("readable").expect("journals"))
+    };
+    let before = held(&folder);
+    pack(&folder);
+    assert_eq!(held(&folder), before);
+    assert_eq!(missing(&folder, &[]).1, "0,2\n");
+    let counted = output(&["count", "12", "--quiet", "--journal", arg(&folder)]);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "14200\n"), "{counted:?}");
+}
+
+/// `cat` joins journals of one count. A journal that another version began keeps its first line.
+#[test]
+fn joined_journals_are_read_as_one() {
+    let folder = fresh_folder("damage-joined");
+    let (path, text) = finished(&folder);
+    let first = text.lines().next().expect("a line");
+    let begun = first_line_with_check_digits(
+        &without_check_digits(first).replace("version=0.1.0", "version=0.0.9"),
+    );
+    let half = text.lines().count() / 2;
+    let [one, other]: [String; 2] = [0, half].map(|from| {
+        let lines = text.lines().skip(1).skip(from).take(half);
+        begun.clone() + &lines.map(|line| format!("{line}\n")).collect::<String>()
+    });
+    write(&path, one + &other);
+    assert!(contents(&path).total().is_some());
+    resumes(&path);
+    assert!(fs::read_to_string(&path).expect("text").starts_with(&begun));
+}

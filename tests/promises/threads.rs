@@ -1,0 +1,105 @@
+//! Promise: the number of threads is `--threads`, otherwise `NQUEENS_THREADS`, otherwise the usable cores, and no
+//! variable of a scheduler is read. README.md makes this promise under "Examples" (In scripts).
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use serde_json::Value;
+
+use crate::common::{json, nqueens, refused, result, run, stderr};
+
+#[test]
+fn threads_come_from_the_flag_then_from_the_variable() {
+    let threads = |args: &[&str], variable: Option<&str>| {
+        let mut command = nqueens(&["count", "8", "--json"]);
+        let variables = variable.map(|value| ("NQUEENS_THREADS", value));
+        json(&run(command.args(args).envs(variables)))["threads"].as_u64()
+    };
+    assert_eq!(threads(&["--threads", "7"], Some("5")), Some(7));
+    assert_eq!(threads(&[], Some("5")), Some(5));
+    let cores = Some(nqueens::cores() as u64);
+    assert_eq!(threads(&[], None), cores);
+    assert_eq!(threads(&[], Some("")), cores);
+}
+
+#[test]
+fn a_bad_variable_is_named() {
+    let most = (4 * nqueens::cores()).max(64);
+    for value in ["many", "0", "-1", "4097"] {
+        let output = run(nqueens(&["count", "8"]).env("NQUEENS_THREADS", value));
+        let choose = format!("choose 1 to {most}");
+        refused(&output, 2, &[&format!("NQUEENS_THREADS: '{value}'"), &choose]);
+    }
+    // It would be ignored if only text were looked for.
+    let no_text = OsStr::from_bytes(b"2\xff");
+    for command in [["count", "8"], ["table", "8"], ["compare", "8"], ["cpu", "--quiet"]] {
+        let output = run(nqueens(&command).env("NQUEENS_THREADS", no_text));
+        refused(&output, 2, &["NQUEENS_THREADS: '2\u{fffd}': choose 1 to"]);
+    }
+}
+
+/// As schedulers bind jobs. The largest number of threads is 64 on all of these machines, because four for each core
+/// would be fewer.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_is_bound_to_some_cores_uses_these() {
+    use std::process::Command;
+
+    use crate::common::NQUEENS;
+
+    let usable = usable_cores();
+    for cores in 1..=usable.len().min(3) {
+        let list = usable[..cores].join(",");
+        let bound = |args: &[&str]| {
+            let mut taskset = Command::new("taskset");
+            taskset.args(["-c", &list, NQUEENS]).args(args).env_remove("NQUEENS_THREADS");
+            run(&mut taskset)
+        };
+        assert_eq!(result(&bound(&["cpu", "-q"])), (Some(0), &*format!("{cores}\n"), ""));
+        let count = bound(&["count", "8", "--json"]);
+        assert_eq!(json(&count)["threads"].as_u64(), Some(cores as u64), "{count:?}");
+        let most = bound(&["count", "8", "--json", "--threads", "64"]);
+        assert_eq!(json(&most)["threads"], 64, "{most:?}");
+        refused(&bound(&["count", "8", "--threads", "65"]), 2, &["choose 1 to 64"]);
+    }
+}
+
+/// The numbers of the cores that this process may use.
+#[cfg(target_os = "linux")]
+fn usable_cores() -> Vec<String> {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let number = |text: &str| text.parse::<usize>().expect("a number");
+    let mut cores = Vec::new();
+    for part in list.expect("a list").trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        cores.extend((number(first)..=number(last)).map(|core| core.to_string()));
+    }
+    cores
+}
+
+/// Job files pass them as options. A variable that is read unasked would choose other shards and threads than those
+/// that the command names.
+#[test]
+fn no_variable_of_a_scheduler_is_read() {
+    const VARIABLES: [&str; 10] = [
+        "SLURM_CPUS_PER_TASK",
+        "SLURM_ARRAY_TASK_ID",
+        "PBS_ARRAY_INDEX",
+        "PBS_ARRAYID",
+        "JOB_COMPLETION_INDEX",
+        "AWS_BATCH_JOB_ARRAY_INDEX",
+        "HQ_TASK_ID",
+        "SGE_TASK_ID",
+        "LSB_JOBINDEX",
+        "OMP_NUM_THREADS",
+    ];
+    for value in ["1", "none"] {
+        let mut count = nqueens(&["count", "10", "--json"]);
+        let output = run(count.envs(VARIABLES.map(|name| (name, value))));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+        let object = json(&output);
+        assert_eq!((&object["total"], &object["shard"]), (&"724".into(), &Value::Null));
+        assert_eq!(object["threads"].as_u64(), Some(nqueens::cores() as u64));
+    }
+}

@@ -1,0 +1,98 @@
+//! Promise: `status` estimates the time that is left from the lines of the runs that are like the one that counts.
+//! docs/FORECAST.md makes this promise.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use nqueens::Kernel;
+
+use crate::common::{arg, contents, fresh_folder, json, keep_lines, output, stdout};
+
+/// Every line of a journal is part of the sample, whichever run wrote it.
+#[test]
+fn the_time_left_is_that_of_the_lines() {
+    let path = fresh_folder("status-forecast").join("q.journal");
+    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+    assert_eq!(output(&count).status.code(), Some(0));
+    let whole = contents(&path);
+    let cpu: f64 = whole.runs().map(|run| run.cpu_time.as_secs_f64()).sum();
+    let lines = fs::read_to_string(&path).expect("text").lines().count();
+    keep_lines(&path, lines / 2);
+    let status = json(&output(&["status", "--json", arg(&path)]));
+    let number = |name: &str| status[name].as_f64().expect("a number");
+    let (left, error) = (number("cpu_seconds_left"), number("cpu_seconds_left_error"));
+    let truth = cpu - number("cpu_seconds");
+    // The interval covers 19 of 20 truths, and nearly all within twice its width; one beside other tests is off
+    // by more than the interval now and then.
+    assert!((left - truth).abs() <= 2.0 * error.max(0.15 * truth), "{left} ± {error}, not {truth}");
+    assert!(status["seconds_left"].is_null());
+    // A few lines say nothing of the others.
+    keep_lines(&path, 6);
+    let status = json(&output(&["status", "--json", arg(&path)]));
+    assert!(status["cpu_seconds_left"].is_f64() && status["cpu_seconds_left_error"].is_null());
+    let shown = output(&["status", arg(&path)]);
+    let shown = stdout(&shown);
+    assert!(shown.contains(" measured, roughly "), "{shown}");
+}
+
+/// What a run took says little of one with another kernel, or another number of threads on the same cores.
+#[test]
+fn the_times_of_other_runs_are_rough() {
+    let path = fresh_folder("status-other").join("q.journal");
+    let count = |more: &[&str]| {
+        let args = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+        assert_eq!(output(&[&args[..], more].concat()).status.code(), Some(0), "{more:?}");
+    };
+    count(&["--threads", "16"]);
+    let lines = fs::read_to_string(&path).expect("text").lines().count() / 2;
+    let left = || {
+        let status = json(&output(&["status", "--json", arg(&path)]));
+        ["cpu_seconds_left", "cpu_seconds_left_error"].map(|name| status[name].as_f64())
+    };
+    keep_lines(&path, lines);
+    let [before, error] = left();
+    assert!(before.is_some() && error.is_some(), "half of it tells");
+    for kernel in [&[][..], &["--kernel", "portable"]] {
+        keep_lines(&path, lines);
+        count(&[&["--threads", "2"], kernel].concat());
+        // Of the second run only its first line is left.
+        keep_lines(&path, lines + 1);
+        assert_eq!(contents(&path).runs().count(), 2);
+        assert_eq!(left(), [before, None], "{kernel:?}");
+    }
+}
+
+/// Two shards, counted by different kernels where the CPU has some, else on other threads: the forecast is made from
+/// the one that is being counted.
+#[test]
+fn a_forecast_rests_on_runs_like_the_one_that_counts() {
+    let folder = fresh_folder("status-kinds");
+    let shard = |shard: &str, kernel: Kernel, threads: &str| {
+        let count = ["count", "16", "--shard", shard, "--engine", "subtrees", "--json"];
+        let how = ["--kernel", kernel.name(), "--threads", threads, "--journal", arg(&folder)];
+        let done = json(&output(&[&count[..], &how].concat()));
+        PathBuf::from(done["journal"]["file"].as_str().expect("a path"))
+    };
+    let whole = shard("0/2", Kernel::Portable, "1");
+    let other = shard("1/2", Kernel::detect(), "2");
+    let cpu_time = |path: &Path| contents(path).cpu_time().as_secs_f64();
+    let lines = fs::read_to_string(&other).expect("text").lines().count();
+    let truth = cpu_time(&other);
+    keep_lines(&other, lines / 2);
+    let truth = truth - cpu_time(&other);
+    let left = || {
+        let status = json(&output(&["status", "--json", arg(&folder)]));
+        ["cpu_seconds_left", "cpu_seconds_left_error"].map(|name| status[name].as_f64())
+    };
+    assert!(matches!(left(), [Some(_), None]), "nobody knows who counts the rest: {:?}", left());
+    let writer = File::options().append(true).open(&other).expect("it is there");
+    writer.lock().expect("a local file system");
+    let [value, error] = left().map(|number| number.expect("half of the shard tells"));
+    // Nearly all truths lie within twice the width of the interval, also beside other tests.
+    let is_covered = (value - truth).abs() <= 2.0 * error.max(0.15 * truth);
+    assert!(
+        is_covered,
+        "{value} ± {error}, not {truth}; the other shard took {}",
+        cpu_time(&whole)
+    );
+}

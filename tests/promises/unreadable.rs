@@ -1,0 +1,126 @@
+//! Promise: a journal that cannot be read now is neither called damaged nor counted as missing. docs/JOURNAL.md makes
+//! this promise under "The journal cannot be read".
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::folders::{TOTAL, folder_with_two, names};
+use crate::common::processes::shim;
+use crate::common::{
+    NQUEENS, arg, count_into, fresh_folder, json, nqueens, refused, run, stderr, stdout,
+};
+
+pub(crate) fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
+    let mut command = nqueens(args);
+    run(command.arg(folder).env("LD_PRELOAD", shim()).envs(faults.iter().copied()))
+}
+
+const NOT_ALLOWED: [(&str, &str); 3] =
+    [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "13"), ("SHIM_PATH", "b.journal")];
+
+/// As one of another user.
+#[test]
+fn a_journal_that_may_not_be_read_is_not_damaged() {
+    let whole = folder_with_two("folders-denied", usize::MAX);
+    let part = folder_with_two("folders-denied-part", 9);
+    for (folder, code) in [(&whole, 0), (&part, 1)] {
+        for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
+            let read = with_fault(folder, &[args, &["--json"]].concat(), &NOT_ALLOWED);
+            let message = stderr(&read);
+            assert_eq!(read.status.code(), Some(code), "{args:?}: {message}");
+            let warning = "b.journal: cannot open the journal: Permission denied";
+            assert!(message.starts_with("nqueens: warning: left out: "), "{args:?}: {message}");
+            assert!(message.contains(warning), "{args:?}: {message}");
+            let report = json(&read);
+            assert_eq!(report["damaged"], serde_json::json!([]), "{args:?}");
+            assert_eq!(report["total"].as_str(), (code == 0).then_some("14200"), "{args:?}");
+        }
+    }
+    // A count counts what it cannot read.
+    let counted = with_fault(&part, &["count", "12", "--quiet", "--journal"], &NOT_ALLOWED);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
+    assert!(stderr(&counted).contains("Permission denied"), "{counted:?}");
+    // Nothing can be said of a folder if no journal of it can be read.
+    let all = [NOT_ALLOWED[0], NOT_ALLOWED[1], ("SHIM_PATH", ".journal")];
+    refused(&with_fault(&whole, &["merge"], &all), 1, &["Permission denied", "permissions"]);
+}
+
+/// A disk that opens a file but does not give its bytes has lost them.
+#[test]
+fn a_journal_that_the_disk_does_not_give_is_damaged() {
+    let whole = folder_with_two("folders-disk", usize::MAX);
+    let part = folder_with_two("folders-disk-part", 9);
+    let faults = [("SHIM_FAIL", "read"), ("SHIM_ERRNO", "5"), ("SHIM_PATH", "b.journal")];
+    for (folder, code, total) in [(&whole, 0, Some("14200")), (&part, 1, None)] {
+        let read = with_fault(folder, &["merge", "--json"], &faults);
+        let (ended, message) = (read.status.code(), stderr(&read));
+        assert_eq!((ended, json(&read)["total"].as_str()), (Some(code), total), "{message}");
+        assert_eq!(json(&read)["damaged"], serde_json::json!([arg(&folder.join("b.journal"))]));
+        assert!(message.contains("cannot read the journal: Input/output error"), "{message}");
+        assert!(message.contains("check the disk"), "{message}");
+    }
+}
+
+/// As with `ulimit -n 4`, on a machine without memory, or with a file server that has forgotten a file: the lines may
+/// be good, so nobody may take the units for missing.
+#[test]
+fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
+    let part = folder_with_two("folders-handles", 9);
+    let alone = folder_with_two("folders-handles-alone", 0);
+    fs::remove_file(alone.join("a.journal")).expect("there");
+    let (enfile, emfile, enomem, estale) = ("23", "24", "12", "116");
+    // The limit of a process does not rise by waiting.
+    for (call, error, code, way_out) in [
+        ("open", emfile, 1, "raise the limit (ulimit -n)"),
+        ("open", enfile, 4, "try later, when other programs have closed files"),
+        ("open", enomem, 4, "try later, when other programs have given memory back"),
+        ("read", estale, 4, "the file server has changed, so try again"),
+        ("read", enomem, 4, "try later, when other programs have given memory back"),
+    ] {
+        let faults = [("SHIM_FAIL", call), ("SHIM_ERRNO", error), ("SHIM_PATH", "b.journal")];
+        for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
+            let read = with_fault(&part, &[args, &["--json"]].concat(), &faults);
+            assert_eq!(read.status.code(), Some(code), "{call} {error} {args:?}: {read:?}");
+            assert!(stderr(&read).contains(way_out), "{read:?}");
+            assert!(!stderr(&read).contains("prints the command"), "{read:?}");
+            assert_eq!(json(&read)["damaged"], serde_json::json!([]), "{read:?}");
+        }
+        // Nor does a count or a shard count them again, with another journal beside it or without.
+        for folder in [&part, &alone] {
+            let before = names(folder);
+            for args in [
+                &["count", "12", "--journal"][..],
+                &["count", "12", "--shard", "0/1000000", "--journal"],
+            ] {
+                let counted = with_fault(folder, args, &faults);
+                refused(&counted, code, &["b.journal: cannot", way_out]);
+            }
+            assert_eq!(names(folder), before);
+        }
+    }
+}
+
+#[test]
+fn a_journal_from_a_pipe_is_refused_with_the_reason() {
+    let folder = folder_with_two("folders-pipe", usize::MAX);
+    let journal = folder.join("b.journal");
+    let piped = format!("cat {} | {NQUEENS} merge /dev/stdin", journal.display());
+    let read = run(Command::new("sh").args(["-c", &piped]));
+    refused(&read, 2, &["is not a regular file: a folder, pipe or device cannot be a journal"]);
+}
+
+/// A name that is too long, and a disk without inodes: what to do is said.
+#[test]
+fn names_that_no_file_can_have_get_words_that_fit() {
+    let folder = fresh_folder("folders-names");
+    let long = "x".repeat(300);
+    for name in [long.clone() + ".journal", long + "/"] {
+        let count = run(&mut count_into("12", &folder.join(&name), &[]));
+        refused(&count, 2, &["File name too long", "name another file"]);
+    }
+    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28")];
+    let count = with_fault(&folder, &["count", "12", "--journal"], &full);
+    refused(&count, 1, &["make room (bytes or inodes)"]);
+    assert_eq!(names(&folder).len(), 0);
+}
