@@ -4,13 +4,13 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, fresh, json, nqueens, output, printed, refused, result, run, spawn, stderr,
-    stdout, without_reader,
+    arg, as_folder, finish, fresh, json, nqueens, output, printed, refused, result, run, spawn,
+    stderr, stdout, without_reader,
 };
 
 /// The labels and texts of an answer. The text of `time`, which differs from run to run, is left out.
@@ -304,9 +304,22 @@ fn a_full_stderr_only_loses_messages() {
 fn without_a_terminal_progress_is_lines_and_only_on_request() {
     let silent = output(&["count", "15", "--quiet"]);
     assert_eq!((stdout(&silent), stderr(&silent)), ("2279184\n", ""));
-    let wanted = output(&["count", "16", "--quiet", "--progress", "always", "--engine", "bitmask"]);
-    assert_eq!(stdout(&wanted), "14772512\n");
-    assert!(stderr(&wanted).contains("/16 units"), "{}", stderr(&wanted));
+    // No unit of this count ends before its first line of progress.
+    let wanted =
+        ["count", "20", "--engine", "bitmask", "--threads", "1", "--progress", "always", "--quiet"];
+    let mut child = spawn(&mut nqueens(&wanted));
+    let line = first_line_of_stderr(&mut child);
+    assert!(line.contains("elapsed 1.") && line.contains(" 0/20 units"), "{line}");
+    child.kill().expect("it runs");
+    assert_eq!(stdout(&finish(child)), "");
+}
+
+/// Returns the first line that a process prints on stderr.
+fn first_line_of_stderr(child: &mut Child) -> String {
+    let mut messages = BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    messages.read_line(&mut line).expect("a line");
+    line
 }
 
 /// Engine `colours` ends at n = 30; other engines and `list` take two boards more.
@@ -314,9 +327,7 @@ fn without_a_terminal_progress_is_lines_and_only_on_request() {
 fn boards_beyond_the_fastest_engine_say_what_they_take() {
     for args in [&["count", "31"][..], &["estimate", "32"]] {
         let mut child = spawn(nqueens(args).stdout(Stdio::null()));
-        let mut said = String::new();
-        let mut messages = BufReader::new(child.stderr.take().expect("piped"));
-        messages.read_line(&mut said).expect("a line");
+        let said = first_line_of_stderr(&mut child);
         child.kill().expect("it runs");
         child.wait().expect("ended");
         assert!(said.contains(" years or more here with engine subtrees: "), "{said}");

@@ -234,17 +234,17 @@ fn an_interrupt_leaves_what_was_measured() {
 
     let path = fresh("interrupted.svg");
     let svg = path.to_str().expect("text");
-    let args = ["8", "15", "--threads", "1", "--repeat", "2000", "--csv", "--svg", svg];
+    let args = ["8", "15", "--threads", "1", "--repeat", "500", "--csv", "--svg", svg];
     let mut child = spawn(&mut command(&args));
-    // After the header, two rows come when n = 8 is done. Of the 2000 rounds for n = 15 that follow, a
-    // second of work is enough for some, but not for all.
+    // After the header, two rows come when n = 8 is done. The work that is waited for is enough for some of the
+    // 500 rounds for n = 15 that follow, but not for all.
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     out.read_line(&mut String::new()).expect("the header");
     let mut rest = String::new();
     for _ in 0..2 {
         out.read_line(&mut rest).expect("a row");
     }
-    crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_secs(1));
+    crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_millis(300));
     crate::common::processes::send("INT", &child);
     out.read_to_string(&mut rest).expect("the rows");
     let output = finish(child);
@@ -253,7 +253,7 @@ fn an_interrupt_leaves_what_was_measured() {
     assert_eq!(message, "nqueens: stopped at n = 15\n");
     let rows: Vec<&str> = rest.lines().collect();
     assert_eq!(rows.len(), 4, "{rows:?}");
-    assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",2000,"), "{rows:?}");
+    assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",500,"), "{rows:?}");
     let picture = std::fs::read_to_string(&path).expect("the picture");
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }

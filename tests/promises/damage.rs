@@ -91,7 +91,8 @@ const DAMAGES: [(&str, Damage, &str); 10] = [
         "a block of zeros",
         |lines| {
             let mut hit: Vec<u8> = lines.drain(49..53).flatten().collect();
-            let (start, end) = (20, hit.len() - 20);
+            let start = 20;
+            let end = hit.len() - 20;
             hit[start..end].fill(0);
             lines.insert(49, hit);
         },
@@ -215,7 +216,8 @@ fn one_bad_byte_costs_one_line() {
 #[test]
 fn a_damaged_first_line_is_refused_and_the_printed_command_repairs_it() {
     let folder = fresh_folder("damage-first");
-    let [path, new] = ["q.journal", "NEW.journal"].map(|name| folder.join(name));
+    let path = folder.join("q.journal");
+    let new = folder.join("NEW.journal");
     assert!(count(&path, &[]).status.success());
     let good = fs::read(&path).expect("there");
     let other = ["count", N, "--shard", "0/1000000", "--journal", "OTHER.journal", "--quiet"];
@@ -302,7 +304,8 @@ fn a_damaged_journal_hides_nothing_else() {
     assert_eq!((&of_file, lines.len(), lines[0].clone().count()), (&path, 1, 1));
     let take_out = format!("sed -i '{}d' {}", lines[0].start(), arg(&path));
 
-    let (out, page) = (arg(&folder), folder.join("page.html"));
+    let out = arg(&folder);
+    let page = folder.join("page.html");
     let named = arg(&path);
     let warned = |args: &[&str], code: i32| {
         let output = output(&[args, &[out]].concat());
@@ -342,7 +345,8 @@ fn a_run_whose_line_is_damaged_has_no_say_in_the_number_of_shards() {
     write(&path, text.replacen("\nrun ", "\nruN ", 1));
     let status = output(&["status", "--json", arg(&folder)]);
     assert_eq!(status.status.code(), Some(1), "{status:?}");
-    let (status, named) = (json(&status), arg(&path));
+    let status = json(&status);
+    let named = arg(&path);
     assert_eq!(status["missing"]["indices"], "2", "{status}");
     assert_eq!(status["damaged"], serde_json::json!([named]), "{status}");
 }

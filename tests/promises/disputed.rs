@@ -47,7 +47,8 @@ fn a_count_does_not_go_on_over_two_counts_of_a_unit() {
     assert_eq!(fs::read(&wrong).expect("there"), before.2, "only read");
     for command in ["merge", "status"] {
         let report = output(&[command, "--json", arg(&folder)]);
-        let (code, object) = (report.status.code(), json(&report));
+        let code = report.status.code();
+        let object = json(&report);
         assert_eq!((code, &object["total"]), (Some(1), &serde_json::Value::Null), "{command}");
         assert_eq!(object["missing"]["units"], 2, "{command}");
         for unit in &units {
@@ -96,7 +97,8 @@ fn every_copy_of_a_wrong_line_is_taken_out() {
     for command in ["merge", "count"] {
         let folder = fresh_folder("damage-copies");
         let (right, text) = finished(&folder);
-        let [wrong, packed] = ["wrong.journal", "packed.journal"].map(|name| folder.join(name));
+        let wrong = folder.join("wrong.journal");
+        let packed = folder.join("packed.journal");
         write(&wrong, &text);
         raise_counts(&wrong, 1, |number, _| number == 8);
         fs::copy(&wrong, &packed).expect("room");

@@ -7,10 +7,10 @@ use nqueens::{Cancel, Count, Engine, Error, Published};
 
 use crate::common::{json, output, size, stderr, stdout};
 
-/// A unit of theirs takes hours or more.
+/// A unit of these engines takes hours or more. `src/forecast.rs` checks what boards cost with every engine.
 #[test]
 fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
-    for engine in Engine::ALL.into_iter().filter(|engine| *engine != Engine::Colours) {
+    for engine in [Engine::Permutation, Engine::Subtrees] {
         let count = Count::new(size(32)).engine(engine).threads(2);
         let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
         assert_eq!(rough.sample.units_done, 0, "{engine}: {rough:?}");
@@ -63,7 +63,8 @@ fn a_sample_of_all_units_is_the_total() {
             let count = Count::new(size(n)).engine(engine).threads(2);
             let estimate = count.estimate(Duration::from_secs(60)).expect("a sample");
             assert_eq!(estimate.sample.units_done, estimate.sample.units, "n = {n}, {engine}");
-            let (estimated, counted) = (estimate.total, nqueens::count(n).expect("a count") as f64);
+            let estimated = estimate.total;
+            let counted = nqueens::count(n).expect("a count") as f64;
             assert!(
                 (estimated.value - counted).abs() < 1e-6 * counted.max(1.0),
                 "n = {n}, {engine}"
@@ -93,12 +94,12 @@ fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
     assert_eq!(object["memory"], memory);
 }
 
-/// Four threads for each core. No machine counts the board in two seconds.
+/// Four threads for each core. No machine counts the board in a second.
 #[test]
 fn an_estimate_says_how_many_cores_the_threads_got() {
     let threads = 4 * nqueens::cores();
     let threads = threads.to_string();
-    let args = ["estimate", "24", "--seconds", "2", "--threads", &threads];
+    let args = ["estimate", "24", "--seconds", "1", "--threads", &threads];
     let text = output(&args);
     assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
     let time = stdout(&text).lines().find(|line| line.starts_with("time ")).expect("a time");

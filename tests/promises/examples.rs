@@ -71,7 +71,8 @@ const NOT_RUN: &str = "<!-- not run: ";
 fn examples_in_page(name: &str, text: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     // The language of the block in which a line is, and whether the block or paragraph has the comment.
-    let (mut block, mut is_left_out) = (None, false);
+    let mut block = None;
+    let mut is_left_out = false;
     for (number, line) in text.lines().enumerate() {
         let place = format!("{name}:{}", number + 1);
         let line = line.trim_start();
@@ -94,7 +95,8 @@ fn examples_in_page(name: &str, text: &str) -> Vec<Example> {
             };
             let is_inline = block.is_none();
             for command in commands {
-                let (place, command) = (place.clone(), command.to_owned());
+                let place = place.clone();
+                let command = command.to_owned();
                 examples.push(Example { place, command, is_inline });
             }
         }

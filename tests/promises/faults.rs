@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::common::errno::EACCES;
 use crate::common::processes::{send, shim, wait_for_units};
 use crate::common::{
     NQUEENS, arg, contents, count_into, finish, nqueens, refused, run, spawn, stderr, stdout,
@@ -27,10 +28,11 @@ fn units_done(path: &Path) -> usize {
     contents(path).sum().units
 }
 
-/// The message of a stopped count agrees with its journal.
+/// The message of a stopped count agrees with its journal. Job systems send the signals besides INT, TERM and HUP before
+/// a limit.
 #[test]
 fn a_signal_loses_nothing() {
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP", "USR1", "USR2", "ALRM", "XCPU"] {
         let path = fresh(&format!("signal-{signal}"));
         let mut child = spawn(&mut count_into(LONG, &path, &[]));
         let first = wait_for_units(&path, &mut child, 0);
@@ -48,7 +50,9 @@ fn a_signal_loses_nothing() {
 /// A link to a file that is not there yet is as good as its path, and no other kind of file is read.
 #[test]
 fn a_journal_is_a_file_or_a_link_to_one() {
-    let (path, link, fifo) = (fresh("linked"), fresh("link"), fresh("fifo"));
+    let path = fresh("linked");
+    let link = fresh("link");
+    let fifo = fresh("fifo");
     std::os::unix::fs::symlink(&path, &link).expect("room");
     assert_eq!(stdout(&run(&mut count_into("12", &link, &[]))), "14200\n");
     assert!(link.is_symlink() && units_done(&path) > 0);
@@ -108,7 +112,8 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
 
 #[test]
 fn paths_that_cannot_be_written_are_clear_errors() {
-    let [device, program] = ["device", "program"].map(fresh);
+    let device = fresh("device");
+    let program = fresh("program");
     std::os::unix::fs::symlink("/dev/full", &device).expect("room");
     std::os::unix::fs::symlink(NQUEENS, &program).expect("room");
     let cases = [
@@ -134,7 +139,7 @@ fn a_journal_of_another_user_resumes() {
     let output = run(count_into("10", &path, &[])
         .env("LD_PRELOAD", shim())
         .env("SHIM_FAIL", "create")
-        .env("SHIM_ERRNO", "13"));
+        .env("SHIM_ERRNO", EACCES));
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), "724\n"), "{output:?}");
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::common::{
     arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, json, keep_lines,
     note_skipped, nqueens, output, refused, result, run, set_aside, size, stderr, stdout,
+    units_of_line,
 };
 
 /// Q(12), and its text.
@@ -152,7 +153,7 @@ fn journals_of_other_engines_are_passed_over_if_an_engine_is_named() {
 fn a_place_for_journals_is_a_folder_or_a_file_with_their_ending() {
     let folder = fresh_folder("folders-endings");
     let words = ["is not a place for journals", "a file that ends in .journal, or a folder"];
-    for name in ["q", "q.txt", "q.journal.gz", "q.Journal", "journal", ".journal", "q.journal~"] {
+    for name in ["q", "q.txt", "q.journal.gz", "q.JOURNAL", "journal", ".journal", "q.journal~"] {
         let path = folder.join(name);
         for args in [&[][..], &["--shard", "0/2"]] {
             refused(&run(&mut count_into("8", &path, args)), 2, &words);
@@ -262,8 +263,7 @@ fn a_journal_that_changes_after_it_was_read_changes_no_record() {
         let numbers = [5, 8];
         let unit = |number: usize| -> usize {
             let line = text.lines().nth(number - 1).expect("a line");
-            let units = line.strip_prefix("done units=").expect("units");
-            units.split_once("..").expect("a range").0.parse().expect("a number")
+            units_of_line(line).start
         };
         let mut units = numbers.map(unit);
         let mut found = record.find(&units);

@@ -112,7 +112,8 @@ fn the_readme_describes_every_engine_as_the_help_does() {
 #[test]
 fn options_for_experts_are_in_the_long_help() {
     for command in ["count", "table", "estimate"] {
-        let [short, long] = ["-h", "--help"].map(|help| printed(&[command, help]));
+        let short = printed(&[command, "-h"]);
+        let long = printed(&[command, "--help"]);
         let (_, experts) = long.split_once("Engine and machine:\n").expect("a heading");
         assert!(experts.contains("--kernel") && !short.contains("--kernel"), "{short}");
         assert!(short.contains("--threads") && !experts.contains("--threads"), "{long}");

@@ -15,6 +15,11 @@ use crate::common::{
     output, result, shell, size, stdout, without_check_digits,
 };
 
+/// The machines of all runs.
+fn machines(record: &Record) -> Vec<String> {
+    record.runs().map(|run| run.machine.clone()).collect()
+}
+
 /// Packs the journals of a folder into one file, as the manual says.
 fn pack(folder: &Path) {
     shell(folder, "cat *.journal > one.tmp && rm *.journal && mv one.tmp one.journal");
@@ -36,9 +41,7 @@ fn joined_journals_hold_what_the_others_held() {
     assert!(counts(&packed).iter().eq(counts(&before).iter()));
     assert_eq!((packed.shards, packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
     assert_eq!((packed.repeated(), packed.cpu_time()), (before.repeated(), before.cpu_time()));
-    let machines = |record: &Record| record.runs().map(|run| run.machine.clone()).collect();
-    let [of_packed, of_others]: [Vec<String>; 2] = [&packed, &before].map(machines);
-    assert_eq!(of_packed, of_others);
+    assert_eq!(machines(&packed), machines(&before));
     // Nothing that `merge` prints is different, but the number of files.
     let mut of_one = json(&output(&["merge", "--json", arg(&folder)]));
     assert_eq!((&merged["files"], &of_one["files"]), (&3.into(), &1.into()));
@@ -92,11 +95,14 @@ fn joined_journals_are_read_as_one() {
         &without_check_digits(first).replace("version=0.1.0", "version=0.0.9"),
     );
     let half = text.lines().count() / 2;
-    let [one, other]: [String; 2] = [0, half].map(|from| {
-        let lines = text.lines().skip(1).skip(from).take(half);
-        begun.clone() + &lines.map(|line| format!("{line}\n")).collect::<String>()
-    });
-    write(&path, one + &other);
+    let mut joined = begun.clone();
+    for (number, line) in text.split_inclusive('\n').skip(1).enumerate() {
+        if number == half {
+            joined += &begun;
+        }
+        joined += line;
+    }
+    write(&path, joined);
     assert!(contents(&path).total().is_some());
     resumes(&path);
     assert!(fs::read_to_string(&path).expect("text").starts_with(&begun));

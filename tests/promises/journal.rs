@@ -11,8 +11,8 @@ use nqueens::record::{JournalError, Record};
 use nqueens::{Count, Engine, Error};
 
 use crate::common::{
-    contents, first_line_with_check_digits, journal_error, read, size, with_check_digits,
-    without_check_digits,
+    contents, first_line_with_check_digits, journal_error, read, size, units_of_line,
+    with_check_digits, without_check_digits,
 };
 
 pub(crate) fn fresh(name: &str) -> PathBuf {
@@ -59,17 +59,10 @@ fn units_in_intact_lines(whole: &[u8], damaged: &[u8]) -> usize {
     let mut units = 0;
     for line in whole.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(b"done ") && intact.contains(line) {
-            units += units_of(std::str::from_utf8(line).expect("text")).len();
+            units += units_of_line(std::str::from_utf8(line).expect("text")).len();
         }
     }
     units
-}
-
-/// The units of a `done` line.
-fn units_of(line: &str) -> Range<usize> {
-    let field = line.split(' ').find_map(|field| field.strip_prefix("units=")).expect("units");
-    let (start, end) = field.split_once("..").expect("a range");
-    start.parse().expect("a number")..end.parse().expect("a number")
 }
 
 #[test]
@@ -130,7 +123,9 @@ fn what_is_not_as_it_was_written_is_named() {
     let whole = finished_journal("named-whole", 8, Engine::Bitmask);
     let whole = String::from_utf8(whole).expect("text");
     let lines: Vec<&str> = whole.lines().map(without_check_digits).collect();
-    let (header, run, done) = (lines[0], lines[1], &lines[2..]);
+    let header = lines[0];
+    let run = lines[1];
+    let done = &lines[2..];
     let journal = |lines: &[&str]| {
         let mut text = first_line_with_check_digits(lines[0]);
         for line in &lines[1..] {

@@ -14,7 +14,9 @@ use nqueens::record::{JournalError, Record};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
-use crate::common::{counts, first_line_with_check_digits, read, size, with_check_digits};
+use crate::common::{
+    counts, first_line_with_check_digits, read, size, units_of_line, with_check_digits,
+};
 
 /// A small board with many units, and lines of one and of several.
 const N: u32 = 10;
@@ -127,7 +129,8 @@ fn damage() -> impl Strategy<Value = Damage> {
 
 /// All units have their true counts.
 fn is_true(record: &Record) -> bool {
-    let (recorded, counts) = (counts(record), &whole().1);
+    let recorded = counts(record);
+    let counts = &whole().1;
     counts
         .iter()
         .enumerate()
@@ -139,23 +142,19 @@ fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The units of a `done` line.
-fn units_of(line: &[u8]) -> Range<usize> {
-    let text = std::str::from_utf8(line).expect("text");
-    let field = text.split(' ').nth(1).and_then(|field| field.strip_prefix("units="));
-    let (start, end) = field.and_then(|units| units.split_once("..")).expect("a range");
-    start.parse().expect("a number")..end.parse().expect("a number")
-}
-
 /// The units of the lines that damage has left as they were.
 fn units_in_intact_lines(damaged: &[u8]) -> BTreeSet<usize> {
     let mut lines: Vec<&[u8]> = damaged.split(|byte| *byte == b'\n').map(without_return).collect();
     // What follows the last line feed is no line.
     lines.pop();
     let lines: HashSet<&[u8]> = lines.into_iter().collect();
-    let whole = whole().0.split(|byte| *byte == b'\n');
-    let intact = whole.filter(|line| line.starts_with(b"done ") && lines.contains(line));
-    intact.flat_map(units_of).collect()
+    let mut units = BTreeSet::new();
+    for line in whole().0.split(|byte| *byte == b'\n') {
+        if line.starts_with(b"done ") && lines.contains(line) {
+            units.extend(units_of_line(std::str::from_utf8(line).expect("text")));
+        }
+    }
+    units
 }
 
 /// What is left of the first line after some damage.
@@ -330,7 +329,8 @@ proptest! {
         let path = fresh("forged");
         let header = format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan());
         let mut text = first_line_with_check_digits(&header);
-        let (mut counts, mut damaged) = (BTreeMap::<usize, BTreeSet<u64>>::new(), Vec::new());
+        let mut counts = BTreeMap::<usize, BTreeSet<u64>>::new();
+        let mut damaged = Vec::new();
         for (number, line) in (2..).zip(&lines) {
             match line {
                 Ok(line) => text += &with_check_digits(&header, &line.text()),
@@ -354,7 +354,8 @@ proptest! {
             };
             prop_assert_eq!(record.count(unit), expected, "unit {}", unit);
         }
-        let (mut named, mut disputed) = (Vec::new(), Vec::new());
+        let mut named = Vec::new();
+        let mut disputed = Vec::new();
         for error in &record.left_out {
             match error {
                 Error::Journal { error: JournalError::Damaged { lines, .. }, .. } => {

@@ -66,7 +66,8 @@ fn lines_are_written_as_often_as_the_age_of_the_run_asks() {
     assert_eq!(result(&run(&mut count)), (Some(0), "14772512\n", ""));
 
     let text = fs::read_to_string(&path).expect("text");
-    let (mut before, mut longest) = (Duration::ZERO, Duration::ZERO);
+    let mut before = Duration::ZERO;
+    let mut longest = Duration::ZERO;
     for line in text.lines().filter(|line| line.starts_with("done ")) {
         let field = line.split(' ').find_map(|field| field.strip_prefix("elapsed-ms="));
         let age = Duration::from_millis(field.expect("a time").parse().expect("a number"));

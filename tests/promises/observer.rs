@@ -101,7 +101,8 @@ fn an_observer_hears_what_the_journal_holds_and_what_is_left_out() {
 /// on the stack.
 #[test]
 fn counts_within_a_pool_do_not_pile_up() {
-    let (counting, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let counting = AtomicUsize::new(0);
+    let most = AtomicUsize::new(0);
     let caller = thread_pool(2).expect("threads");
     for has_own in [true, false] {
         caller.install(|| {

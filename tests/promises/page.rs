@@ -132,7 +132,8 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     assert_eq!(output(&[&count[..], &[arg(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", arg(&path)]);
     assert!(stdout(&shown).contains("total        2279184\n"), "{shown:?}");
-    let (done, units) = ("done         ", contents(&path).sum().units);
+    let done = "done         ";
+    let units = contents(&path).sum().units;
     assert!(units > 1000, "{units}");
     // Without spaces, so that it can be searched and parsed.
     assert!(stdout(&shown).contains(&format!("{done}{units} units, 100 %,")), "{shown:?}");

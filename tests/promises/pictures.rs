@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::compare::{compare, rows};
-use crate::common::{fresh, output, refused, stderr, stdout};
+use crate::common::{arg, fresh, output, refused, stderr, stdout};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 
@@ -79,7 +79,8 @@ fn pictures_are_well_formed_and_free_of_overlaps() {
     for (n, boards, classes) in
         [(1, 1, true), (8, 12, true), (8, 92, false), (20, 7, true), (32, 2, false)]
     {
-        let (text, limit) = (n.to_string(), boards.to_string());
+        let text = n.to_string();
+        let limit = boards.to_string();
         let fundamental = if classes { &["--fundamental"][..] } else { &[] };
         let list = ["list", &text, "--style", "svg", "--limit", &limit];
         let drawn = output(&[&list, fundamental].concat());
@@ -99,7 +100,8 @@ fn pictures_are_well_formed_and_free_of_overlaps() {
             let Some(place) = transform.strip_prefix("translate(") else { continue };
             let place = place.trim_end_matches(')');
             let (x, y) = place.split_once(' ').expect("two numbers");
-            let (x, y): (u32, u32) = (x.parse().expect("a number"), y.parse().expect("a number"));
+            let x: u32 = x.parse().expect("a number");
+            let y: u32 = y.parse().expect("a number");
             assert!(f64::from(x + n) <= view[2] && f64::from(y + n) <= view[3], "on the sheet");
             corners.push((x, y));
             let queens: BTreeSet<(&str, &str)> = group
@@ -168,9 +170,11 @@ fn a_picture_that_cannot_be_written_is_an_error_before_the_runs() {
 #[test]
 fn a_picture_replaces_what_is_named_svg_and_nothing_else() {
     let folder = crate::common::fresh_folder("compare-picture");
-    let in_folder = |name: &str| folder.join(name).to_str().expect("text").to_owned();
-    let [picture, link, target, journal] =
-        ["p.svg", "link.svg", "mine", "q.journal"].map(in_folder);
+    let in_folder = |name: &str| arg(&folder.join(name)).to_owned();
+    let picture = in_folder("p.svg");
+    let link = in_folder("link.svg");
+    let target = in_folder("mine");
+    let journal = in_folder("q.journal");
     let draw = |path: &str| compare(&["6", "--repeat", "1", "--threads", "1", "--svg", path]);
     std::fs::write(&target, "mine").expect("room");
     std::os::unix::fs::symlink(&target, &link).expect("room");

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::common::errno::{
+    EACCES, EBADF, EINVAL, EIO, ENOENT, ENOSPC, ENOSYS, ENOTSUP, ENOTTY, EROFS, ESTALE,
+};
 use crate::common::processes::{send, shim, wait_for_units, wait_until, wait_until_stopped};
 use crate::common::{
     arg, as_folder, count_into, finish, fresh_folder, nqueens, raise_counts, refused, result, run,
@@ -80,7 +83,8 @@ fn the_exit_code_does_not_depend_on_the_reader() {
 #[test]
 fn records_do_not_wait_for_the_disk() {
     let folder = fresh_folder("record-slow");
-    let (path, log) = (folder.join("q.journal"), folder.join("synced"));
+    let path = folder.join("q.journal");
+    let log = folder.join("synced");
     let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
     command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "20000").env("SHIM_SYNC_LOG", &log);
     let mut child = spawn(&mut command);
@@ -143,11 +147,8 @@ fn what_a_failed_sync_lost_is_counted_again() {
 #[test]
 fn a_folder_that_cannot_be_synced_is_a_warning_at_most() {
     let folder = fresh_folder("record-sync-folder");
-    let (enoent, eio, estale) = ("2", "5", "116");
-    let (ebadf, eacces, einval, enotty, erofs, enosys, enotsup) =
-        ("9", "13", "22", "25", "30", "38", "95");
-    let silent = [ebadf, eacces, einval, enotty, erofs, enosys, enotsup];
-    for error in [enoent, eio, estale].into_iter().chain(silent) {
+    let silent = [EBADF, EACCES, EINVAL, ENOTTY, EROFS, ENOSYS, ENOTSUP];
+    for error in [ENOENT, EIO, ESTALE].into_iter().chain(silent) {
         for place in [folder.join(format!("{error}.journal")), as_folder(&folder.join(error))] {
             let mut command = count_into("13", &place, &["--threads", "2"]);
             command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "folder").env("SHIM_ERRNO", error);
@@ -173,7 +174,6 @@ fn a_folder_that_cannot_be_synced_is_a_warning_at_most() {
 fn every_failing_call_is_reported_and_loses_no_record() {
     let folder = fresh_folder("record-io");
     let args = ["--threads", "2", "--engine", "subtrees", "--kernel", "portable"];
-    let (eio, enospc) = ("5", "28");
     let mut failures = 0;
     let calls = [
         ("open", 4),
@@ -186,7 +186,7 @@ fn every_failing_call_is_reported_and_loses_no_record() {
     ];
     for (call, most) in calls {
         for at in 1..=most {
-            for error in [eio, enospc] {
+            for error in [EIO, ENOSPC] {
                 let path = folder.join(format!("{call}-{at}-{error}.journal"));
                 let mut begin = count_into("13", &path, &args);
                 begin.env("LD_PRELOAD", shim()).env("SHIM_FAIL", call).env("SHIM_ERRNO", error);
@@ -204,7 +204,7 @@ fn every_failing_call_is_reported_and_loses_no_record() {
                         assert!(answer.is_empty() || answer == "73712\n", "{case}");
                         assert_eq!(message.lines().count(), 1, "{case}");
                         assert!(message.contains(".journal: "), "{case}");
-                        let no_room = error == enospc && call != "lock";
+                        let no_room = error == ENOSPC && call != "lock";
                         assert_eq!(message.contains("make room"), no_room, "{case}");
                     }
                     _ => panic!("{case}"),
@@ -224,8 +224,7 @@ fn a_named_journal_needs_locks_and_a_folder_does_not() {
     let folder = fresh_folder("record-locks");
     let path = folder.join("q.journal");
     let without_locks = |command: &mut Command| {
-        let enosys = "38";
-        run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", enosys))
+        run(command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "lock").env("SHIM_ERRNO", ENOSYS))
     };
     let words = ["cannot lock the journal", "name a folder (with a slash behind it)"];
     refused(&without_locks(&mut count_into("12", &path, &[])), 2, &words);

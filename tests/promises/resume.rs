@@ -55,7 +55,8 @@ fn a_count_resumes_with_other_threads_and_kernels() {
     let kernels = kernels();
     for (engine, n, total) in [(Engine::Colours, 16, 14_772_512), (Engine::Subtrees, 13, 73_712)] {
         let path = fresh(&format!("again-{engine}"));
-        let (mut stops, mut before) = (0, 0);
+        let mut stops = 0;
+        let mut before = 0;
         let outcome = loop {
             let cancel = Cancel::new();
             let stop = StopAfter { reports: 2.into(), cancel: &cancel };

@@ -106,7 +106,8 @@ fn the_last_record_is_as_old_as_the_file() {
 #[test]
 fn a_record_that_is_to_come_has_no_age() {
     let folder = fresh_folder("status-future");
-    let (path, page) = (folder.join("q.journal"), folder.join("page.html"));
+    let path = folder.join("q.journal");
+    let page = folder.join("page.html");
     assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
     let file = File::options().append(true).open(&path).expect("it is there");
     for (ahead, since) in [(Duration::from_secs(20), Some(0.0)), (HOUR, None)] {

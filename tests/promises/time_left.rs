@@ -20,7 +20,8 @@ fn the_time_left_is_that_of_the_lines() {
     keep_lines(&path, lines / 2);
     let status = json(&output(&["status", "--json", arg(&path)]));
     let number = |name: &str| status[name].as_f64().expect("a number");
-    let (left, error) = (number("cpu_seconds_left"), number("cpu_seconds_left_error"));
+    let left = number("cpu_seconds_left");
+    let error = number("cpu_seconds_left_error");
     let truth = cpu - number("cpu_seconds");
     // The interval covers 19 of 20 truths, and nearly all within twice its width; one beside other tests is off
     // by more than the interval now and then.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::folders::{TOTAL, folder_with_two, names};
+use crate::common::errno::{EACCES, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, ESTALE};
 use crate::common::processes::shim;
 use crate::common::{
     NQUEENS, arg, count_into, fresh_folder, json, nqueens, refused, run, stderr, stdout,
@@ -17,7 +18,7 @@ pub(crate) fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) 
 }
 
 const NOT_ALLOWED: [(&str, &str); 3] =
-    [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "13"), ("SHIM_PATH", "b.journal")];
+    [("SHIM_FAIL", "open"), ("SHIM_ERRNO", EACCES), ("SHIM_PATH", "b.journal")];
 
 /// As one of another user.
 #[test]
@@ -51,11 +52,12 @@ fn a_journal_that_may_not_be_read_is_not_damaged() {
 fn a_journal_that_the_disk_does_not_give_is_damaged() {
     let whole = folder_with_two("folders-disk", usize::MAX);
     let part = folder_with_two("folders-disk-part", 9);
-    let faults = [("SHIM_FAIL", "read"), ("SHIM_ERRNO", "5"), ("SHIM_PATH", "b.journal")];
+    let faults = [("SHIM_FAIL", "read"), ("SHIM_ERRNO", EIO), ("SHIM_PATH", "b.journal")];
     for (folder, code, total) in [(&whole, 0, Some("14200")), (&part, 1, None)] {
         let read = with_fault(folder, &["merge", "--json"], &faults);
-        let (ended, message) = (read.status.code(), stderr(&read));
-        assert_eq!((ended, json(&read)["total"].as_str()), (Some(code), total), "{message}");
+        let message = stderr(&read);
+        assert_eq!(read.status.code(), Some(code), "{message}");
+        assert_eq!(json(&read)["total"].as_str(), total, "{message}");
         assert_eq!(json(&read)["damaged"], serde_json::json!([arg(&folder.join("b.journal"))]));
         assert!(message.contains("cannot read the journal: Input/output error"), "{message}");
         assert!(message.contains("check the disk"), "{message}");
@@ -69,14 +71,13 @@ fn a_journal_that_this_machine_cannot_read_is_neither_damaged_nor_missing() {
     let part = folder_with_two("folders-handles", 9);
     let alone = folder_with_two("folders-handles-alone", 0);
     fs::remove_file(alone.join("a.journal")).expect("there");
-    let (enfile, emfile, enomem, estale) = ("23", "24", "12", "116");
     // The limit of a process does not rise by waiting.
     for (call, error, code, way_out) in [
-        ("open", emfile, 1, "raise the limit (ulimit -n)"),
-        ("open", enfile, 4, "try later, when other programs have closed files"),
-        ("open", enomem, 4, "try later, when other programs have given memory back"),
-        ("read", estale, 4, "the file server has changed, so try again"),
-        ("read", enomem, 4, "try later, when other programs have given memory back"),
+        ("open", EMFILE, 1, "raise the limit (ulimit -n)"),
+        ("open", ENFILE, 4, "try later, when other programs have closed files"),
+        ("open", ENOMEM, 4, "try later, when other programs have given memory back"),
+        ("read", ESTALE, 4, "the file server has changed, so try again"),
+        ("read", ENOMEM, 4, "try later, when other programs have given memory back"),
     ] {
         let faults = [("SHIM_FAIL", call), ("SHIM_ERRNO", error), ("SHIM_PATH", "b.journal")];
         for args in [&["merge"][..], &["status"], &["verify", "--units", "3"]] {
@@ -119,7 +120,7 @@ fn names_that_no_file_can_have_get_words_that_fit() {
         let count = run(&mut count_into("12", &folder.join(&name), &[]));
         refused(&count, 2, &["File name too long", "name another file"]);
     }
-    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "28")];
+    let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", ENOSPC)];
     let count = with_fault(&folder, &["count", "12", "--journal"], &full);
     refused(&count, 1, &["make room (bytes or inodes)"]);
     assert_eq!(names(&folder).len(), 0);

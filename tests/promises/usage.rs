@@ -20,6 +20,13 @@ fn bad_input_gets_one_clear_line() {
         (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2' is not a shard: choose 0 to 1"),
         (&["count", "8", "--shard", "-1/2", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
         (&["count", "8", "--shard", "1", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
+        (&["count", "8", "--shard", "x/5", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
+        (
+            &["count", "8", "--shard", "0/0", "-j", "x/"],
+            "'0' is not a number of shards: choose 1 to 1000000",
+        ),
+        (&["merge"], "FILE|FOLDER"),
+        (&["merge", "src", "--shards", "0"], "--shards"),
         (&["count", "8", "--shard", "0/1000001", "-j", "x/"], "choose 1 to 1000000"),
         (&["count", "8", "--shard", "0/2", "-j", "x/", "--fundamental"], "--fundamental"),
         (&["compare", "8", "--svg", "/nodir/x.svg"], "make folder /nodir first"),

@@ -189,7 +189,8 @@ fn of_two_counts_of_a_unit_the_wrong_one_is_named_and_can_be_taken_out() {
     let path = finished("disputed", Engine::Subtrees);
     let text = fs::read_to_string(&path).expect("text");
     let lines = text.lines().count();
-    let (plan, line) = (contents(&path).plan().clone(), text.lines().nth(4).expect("a line"));
+    let plan = contents(&path).plan().clone();
+    let line = text.lines().nth(4).expect("a line");
     let (unit, wrong) = raised(&plan, &text, line, 1);
     fs::write(&path, text.clone() + &wrong).expect("room");
     let journal = path.to_str().expect("text");

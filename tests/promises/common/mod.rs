@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -76,6 +76,25 @@ pub(crate) fn count_into(n: &str, journal: &Path, args: &[&str]) -> Command {
     let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
     command.arg(journal).args(args);
     command
+}
+
+/// Numbers of errors of Linux, as text for the variable `SHIM_ERRNO` of the library in `tests/shim`.
+#[cfg(target_os = "linux")]
+pub(crate) mod errno {
+    pub(crate) const ENOENT: &str = "2";
+    pub(crate) const EIO: &str = "5";
+    pub(crate) const EBADF: &str = "9";
+    pub(crate) const ENOMEM: &str = "12";
+    pub(crate) const EACCES: &str = "13";
+    pub(crate) const EINVAL: &str = "22";
+    pub(crate) const ENFILE: &str = "23";
+    pub(crate) const EMFILE: &str = "24";
+    pub(crate) const ENOTTY: &str = "25";
+    pub(crate) const ENOSPC: &str = "28";
+    pub(crate) const EROFS: &str = "30";
+    pub(crate) const ENOSYS: &str = "38";
+    pub(crate) const ENOTSUP: &str = "95";
+    pub(crate) const ESTALE: &str = "116";
 }
 
 /// Runs the program with these arguments.
@@ -250,6 +269,13 @@ pub(crate) fn with_check_digits(first: &str, line: &str) -> String {
     format!("{line} {:08x}\n", hasher.finalize())
 }
 
+/// The units of a `done` line.
+pub(crate) fn units_of_line(line: &str) -> Range<usize> {
+    let field = line.split(' ').find_map(|field| field.strip_prefix("units=")).expect("units");
+    let (start, end) = field.split_once("..").expect("a range");
+    start.parse().expect("a number")..end.parse().expect("a number")
+}
+
 /// A line of a journal without its CRC.
 pub(crate) fn without_check_digits(line: &str) -> &str {
     line.trim_end().rsplit_once(' ').expect("a CRC").0
@@ -264,7 +290,8 @@ pub(crate) fn raised(plan: &Plan, first: &str, line: &str, by: u64) -> (usize, S
     let sum = value("solutions=");
     let new_sum = sum.parse::<u64>().expect("a sum") + by * plan.weight(unit);
     let fields = fields.replace(&format!("solutions={sum} "), &format!("solutions={new_sum} "));
-    let (count, others) = counts.split_at(counts.find(',').unwrap_or(counts.len()));
+    let first_len = counts.find(',').unwrap_or(counts.len());
+    let (count, others) = counts.split_at(first_len);
     let count = count.parse::<u64>().expect("a count") + by;
     (unit, with_check_digits(first, &format!("{fields}counts={count}{others}")))
 }
@@ -279,16 +306,17 @@ pub(crate) fn raise_counts(
     let plan = contents(path).plan().clone();
     let text = fs::read_to_string(path).expect("text");
     let mut units = Vec::new();
-    let lines = text.split_inclusive('\n').enumerate().map(|(number, line)| {
-        if !line.starts_with("done ") || !choose(number, line) {
-            return line.to_owned();
+    let mut new_text = String::new();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if line.starts_with("done ") && choose(number, line) {
+            let (unit, raised_line) = raised(&plan, &text, line, by);
+            units.push(unit);
+            new_text += &raised_line;
+        } else {
+            new_text += line;
         }
-        let (unit, line) = raised(&plan, &text, line, by);
-        units.push(unit);
-        line
-    });
-    let text: String = lines.collect();
-    fs::write(path, text).expect("the folder can be written");
+    }
+    fs::write(path, new_text).expect("the folder can be written");
     units
 }
 
