@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use nqueens::Kernel;
 use serde_json::Value;
 
 use crate::common::{
@@ -24,53 +25,63 @@ fn rows(answer: &str) -> Vec<(String, String)> {
     rows
 }
 
+/// Rows of constant texts.
+fn texts<const ROWS: usize>(rows: [(&str, &str); ROWS]) -> [(String, String); ROWS] {
+    rows.map(|(label, text)| (label.to_owned(), text.to_owned()))
+}
+
 #[test]
-fn an_answer_has_a_row_for_each_fact() {
-    let kernel = nqueens::Kernel::detect();
-    let subtrees = format!("subtrees, kernel {kernel}");
+fn the_answer_of_a_count_has_a_row_for_each_fact() {
     let fundamental = printed(&["count", "12", "--fundamental", "--threads", "2"]);
+    let engine = format!("subtrees, kernel {}", Kernel::detect());
     let wanted = [
         ("n", "12"),
         ("total", "14200"),
         ("fundamental", "1787"),
         ("classes", "1765 of 8 solutions, 18 of 4, 4 of 2, 0 of 1"),
         ("published", "agrees"),
-        ("engine", &subtrees),
+        ("engine", &engine),
         ("threads", "2"),
         ("time", ""),
     ];
-    let text = |(label, text): (&str, &str)| (label.to_owned(), text.to_owned());
-    assert_eq!(rows(&fundamental), wanted.map(text));
+    assert_eq!(rows(&fundamental), texts(wanted));
+}
 
-    let folder = fresh("cli-shard");
-    let place = as_folder(&folder);
-    let shard = ["count", "12", "--shard", "1/3", "--threads", "1", "--journal", arg(&place)];
-    let mut shard = rows(&printed(&shard));
+#[test]
+fn the_answer_of_a_shard_has_its_units_and_its_journal() {
+    let place = as_folder(&fresh("answers-shard"));
+    let count = ["count", "12", "--shard", "1/3", "--threads", "1", "--journal", arg(&place)];
+    let mut shard = rows(&printed(&count));
     let (label, journal) = shard.pop().expect("a row");
     assert_eq!(label, "journal");
     assert!(journal.ends_with(".journal: 0 units done before"), "{journal}");
+    let engine = format!("subtrees, kernel {}", Kernel::detect());
     let wanted = [
         ("n", "12"),
         ("part", "shard 1 of 0-2: 48 units"),
         ("solutions", "5072 in this shard"),
-        ("engine", &subtrees),
+        ("engine", &engine),
         ("threads", "1"),
         ("time", ""),
     ];
-    assert_eq!(shard, wanted.map(text));
+    assert_eq!(shard, texts(wanted));
+}
 
+#[test]
+fn the_answer_of_a_unit_has_the_columns_of_each_row() {
     let unit = printed(&["unit", "8", "3", "--engine", "bitmask"]);
-    let mut wanted = vec![
-        text(("n", "8")),
-        text(("plan", "engine bitmask, hash 0a84c9f3, 8 units")),
-        text(("unit", "3")),
-        text(("weight", "1")),
-        text(("columns", "of row 1: 4")),
+    let first_rows = [
+        ("n", "8"),
+        ("plan", "engine bitmask, hash 0a84c9f3, 8 units"),
+        ("unit", "3"),
+        ("weight", "1"),
+        ("columns", "of row 1: 4"),
     ];
+    let mut wanted = texts(first_rows).to_vec();
     for row in 2..=8 {
         wanted.push((String::new(), format!("of row {row}: 1 2 3 4 5 6 7 8")));
     }
-    wanted.push(text(("count", "18")));
+    wanted.extend(texts([("count", "18")]));
     assert_eq!(rows(&unit), wanted);
 }
 

@@ -2,92 +2,134 @@
 //! `verify` finds that line. docs/JOURNAL.md makes this promise under "A unit is wrong".
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
+
+use serde_json::Value;
 
 use super::damage::{TOTAL, count, finished, flip, obey, printed_command, resumes, write};
 use crate::common::{
-    arg, contents, fresh_folder, json, output, raise_counts, raised, refused, result, shell, stderr,
+    arg, contents, fresh_folder, json, output, raise_counts, raised, refused, result, shell,
+    stderr, stdout,
 };
+
+/// Two finished journals of one count. Lines 9 and 30 of the second one, counted from 1, are wrong, and its line 5 is
+/// damaged.
+struct TwoJournals {
+    folder: PathBuf,
+    right: PathBuf,
+    wrong: PathBuf,
+    /// The units with two counts: the one of line 9, then the one of line 30.
+    units: [usize; 2],
+}
+
+impl TwoJournals {
+    fn new(name: &str) -> Self {
+        let folder = fresh_folder(name);
+        let (right, text) = finished(&folder);
+        let wrong = folder.join("wrong.journal");
+        write(&wrong, &text);
+        let units = raise_counts(&wrong, 1, |number, _| [8, 29].contains(&number));
+        let raised = fs::read_to_string(&wrong).expect("text");
+        let mut lines = Vec::new();
+        for line in raised.split_inclusive('\n') {
+            lines.push(line.as_bytes().to_vec());
+        }
+        flip(&mut lines, 5);
+        write(&wrong, lines.concat());
+        Self { folder, right, wrong, units: units.try_into().expect("two lines") }
+    }
+
+    /// The command that finds the wrong lines.
+    fn verify(&self) -> String {
+        format!("nqueens verify {} {}", arg(&self.right), arg(&self.wrong))
+    }
+
+    /// The bytes of both files, and the number of files in the folder.
+    fn bytes_and_files(&self) -> ([Vec<u8>; 2], usize) {
+        let bytes = [&self.right, &self.wrong].map(|path| fs::read(path).expect("there"));
+        (bytes, fs::read_dir(&self.folder).expect("there").count())
+    }
+}
 
 /// A machine has made an error, and counting the unit once more would not settle which count is right.
 #[test]
-fn a_count_does_not_go_on_over_two_counts_of_a_unit() {
-    let folder = fresh_folder("damage-two");
-    let (right, text) = finished(&folder);
-    let wrong = folder.join("wrong.journal");
-    write(&wrong, &text);
-    // Lines 9 and 30 of it, counted from 1, are wrong. Line 5 is damaged besides.
-    let units = raise_counts(&wrong, 1, |number, _| [8, 29].contains(&number));
-    let raised = fs::read_to_string(&wrong).expect("text");
-    let mut lines: Vec<Vec<u8>> =
-        raised.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
-    flip(&mut lines, 5);
-    write(&wrong, lines.concat());
-    let at = |line: usize, path: &Path| format!("sed -i '{line}d' {}", arg(path));
-    let names = || fs::read_dir(&folder).expect("there").count();
-    let before = (names(), fs::read(&right).expect("there"), fs::read(&wrong).expect("there"));
-
-    let refusal = count(&folder, &["--quiet"]);
-    let verify = format!("nqueens verify {} {}", arg(&right), arg(&wrong));
-    let (first, line) = if units[0] < units[1] { (units[0], 9) } else { (units[1], 30) };
+fn no_count_starts_over_two_counts_of_a_unit() {
+    let journals = TwoJournals::new("disputed-count");
+    let before = journals.bytes_and_files();
+    let right = arg(&journals.right);
+    let wrong = arg(&journals.wrong);
+    let [of_line_9, of_line_30] = journals.units;
+    let (first, line) = if of_line_9 < of_line_30 { (of_line_9, 9) } else { (of_line_30, 30) };
     let words = [
         format!("unit {first} has the count "),
-        format!("in line {line} of {}, but ", arg(&right)),
-        format!("in line {line} of {}: ", arg(&wrong)),
-        format!("'{verify}'"),
-        at(line, &right),
-        at(line, &wrong),
+        format!("in line {line} of {right}, but "),
+        format!("in line {line} of {wrong}: "),
+        format!("'{}'", journals.verify()),
+        format!("sed -i '{line}d' {right}"),
+        format!("sed -i '{line}d' {wrong}"),
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    refused(&refusal, 1, &words);
-    // Nor does a shard, or a count whose journal holds the unit twice.
-    let shard = count(&folder, &["--shard", "0/1000000", "--quiet"]);
+    refused(&count(&journals.folder, &["--quiet"]), 1, &words);
+    let shard = count(&journals.folder, &["--shard", "0/1000000", "--quiet"]);
     refused(&shard, 1, &["a machine made an error"]);
-    assert_eq!((names(), fs::read(&right).expect("there")), (before.0, before.1), "only read");
-    assert_eq!(fs::read(&wrong).expect("there"), before.2, "only read");
+    assert_eq!(journals.bytes_and_files(), before, "the files are only read");
+}
+
+#[test]
+fn reports_leave_out_units_with_two_counts() {
+    let journals = TwoJournals::new("disputed-reports");
     for command in ["merge", "status"] {
-        let report = output(&[command, "--json", arg(&folder)]);
-        let code = report.status.code();
+        let report = output(&[command, "--json", arg(&journals.folder)]);
+        assert_eq!(report.status.code(), Some(1), "{command}: {report:?}");
         let object = json(&report);
-        assert_eq!((code, &object["total"]), (Some(1), &serde_json::Value::Null), "{command}");
+        assert_eq!(object["total"], Value::Null, "{command}");
         assert_eq!(object["missing"]["units"], 2, "{command}");
-        for unit in &units {
+        for unit in journals.units {
             let named = format!("unit {unit} has the count ");
             assert!(stderr(&report).contains(&named), "{command}: {report:?}");
         }
     }
-    let status = json(&output(&["status", "--json", arg(&folder)]));
-    assert_eq!(status["resume"], serde_json::Value::Null, "no count would begin");
+    // No count would begin, so no command is printed that resumes it.
+    let status = json(&output(&["status", "--json", arg(&journals.folder)]));
+    assert_eq!(status["resume"], Value::Null);
+    let shown = output(&["status", arg(&journals.folder)]);
+    assert!(!stdout(&shown).contains("resume"), "{shown:?}");
+    assert!(stderr(&shown).contains("'nqueens verify "), "{shown:?}");
+}
 
-    // The command of the message finds both lines, and prints one that takes all bad lines out. After two commands for
-    // one file, the second would take out good lines.
-    let found = shell(&folder, &verify);
+/// One command takes all bad lines out. After two commands for one file, the second would take out good lines.
+#[test]
+fn verify_finds_the_wrong_lines_and_one_command_takes_them_out() {
+    let journals = TwoJournals::new("disputed-verify");
+    let wrong = arg(&journals.wrong);
+    let found = shell(&journals.folder, &journals.verify());
     let (code, _, message) = result(&found);
     assert_eq!(code, Some(1), "{message}");
-    for (unit, line) in [(units[0], 9), (units[1], 30)] {
-        let named = message.lines().filter(|said| {
-            said.starts_with(&format!("nqueens: unit {unit} is recorded with "))
-                && said.contains(&format!(" in line {line} of {} (", arg(&wrong)))
-        });
+    for (unit, line) in journals.units.into_iter().zip([9, 30]) {
+        let begins = format!("nqueens: unit {unit} is recorded with ");
+        let place = format!(" in line {line} of {wrong} (");
+        let named =
+            message.lines().filter(|said| said.starts_with(&begins) && said.contains(&place));
         assert_eq!(named.count(), 1, "unit {unit}: {message}");
     }
-    let accused = format!(" of {} (", arg(&right));
+    let accused = format!(" of {} (", arg(&journals.right));
     assert!(!message.contains(&accused), "its lines are right: {message}");
-    let take_out = format!("sed -i '5d;9d;30d' {}", arg(&wrong));
+    let take_out = format!("sed -i '5d;9d;30d' {wrong}");
     assert_eq!(printed_command(message, "sed -i "), take_out);
-    let found = output(&["verify", "--json", arg(&folder)]);
-    let differences = json(&found)["differences"].as_array().expect("a list").clone();
-    let lines = differences.iter().map(|difference| {
-        assert_eq!(difference["file"], arg(&wrong), "{difference}");
-        difference["line"].as_u64().expect("a number")
-    });
-    let mut lines: Vec<u64> = lines.collect();
+
+    let found = json(&output(&["verify", "--json", arg(&journals.folder)]));
+    let mut lines = Vec::new();
+    for difference in found["differences"].as_array().expect("a list") {
+        assert_eq!(difference["file"], wrong, "{difference}");
+        lines.push(difference["line"].as_u64().expect("a number"));
+    }
     lines.sort_unstable();
     assert_eq!(lines, [9, 30]);
 
-    obey(&folder, &take_out);
-    resumes(&folder);
-    assert_eq!(result(&output(&["merge", "--quiet", arg(&folder)])), (Some(0), TOTAL, ""));
+    obey(&journals.folder, &take_out);
+    resumes(&journals.folder);
+    let merged = output(&["merge", "--quiet", arg(&journals.folder)]);
+    assert_eq!(result(&merged), (Some(0), TOTAL, ""));
 }
 
 /// Journals may be packed while the old ones are still there, and then a wrong line is in two files. If only one of them
@@ -134,6 +176,14 @@ fn a_file_with_two_counts_of_a_unit_is_refused_until_one_line_is_out() {
     refused(&count(&path, &[]), 1, &[&format!("unit {unit} has the count "), &both]);
     let found = output(&["verify", arg(&path)]);
     assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let report = json(&output(&["verify", "--json", "--units", "3", arg(&path)]));
+    assert_eq!(report["differences"].as_array().map(Vec::len), Some(1), "{report}");
+    let difference = &report["differences"][0];
+    assert_eq!(difference["unit"], unit, "{report}");
+    assert_eq!(difference["line"], last, "{report}");
+    assert_eq!(difference["file"], arg(&path), "{report}");
+    let right = difference["recounted"].as_str().expect("text").parse::<u64>().expect("a number");
+    assert_eq!(difference["recorded"], (right + 1).to_string(), "{report}");
     let command = printed_command(stderr(&found), "sed -i ");
     assert_eq!(command, format!("sed -i '{last}d' {}", arg(&path)));
     obey(&folder, command);

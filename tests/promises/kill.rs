@@ -16,6 +16,14 @@ fn allowed_loss(age: Duration) -> Duration {
     (age / 100).clamp(Duration::from_millis(100), Duration::from_secs(10))
 }
 
+/// What an observer has heard.
+#[derive(Default)]
+struct Seen {
+    /// The reports whose units are in no line of the journal yet.
+    unrecorded: Vec<UnitsDone>,
+    reports: usize,
+}
+
 /// A count that takes seconds for each range of units that a thread takes at once, and milliseconds for a unit, so the
 /// lines in the middle of a range matter. CPU time is compared, which is never more than the wall time, so a busy
 /// machine cannot fail the test.
@@ -23,23 +31,23 @@ fn allowed_loss(age: Duration) -> Duration {
 fn a_kill_loses_little_of_the_finished_work() {
     let path = fresh("kill-little.journal");
     let cancel = Cancel::new();
-    let state = Mutex::new((Vec::<UnitsDone>::new(), 0));
+    let seen = Mutex::new(Seen::default());
     let observer = |so_far: &SoFar<'_>| {
         let done = so_far.newest;
-        let (unrecorded, reports) = &mut *state.lock().expect("no panic");
+        let mut seen = seen.lock().expect("no panic");
         let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a plan");
-        unrecorded.retain(|report| record.count(report.units.start).is_none());
+        seen.unrecorded.retain(|report| record.count(report.units.start).is_none());
         // The report that comes just now is not among them, because its units may still be written.
-        let lost: Duration = unrecorded.iter().map(|report| report.cpu_time).sum();
+        let lost: Duration = seen.unrecorded.iter().map(|report| report.cpu_time).sum();
         assert!(
             lost <= allowed_loss(done.elapsed) + Duration::from_millis(20),
             "a kill after {:?} would lose {lost:?} in {} reports",
             done.elapsed,
-            unrecorded.len()
+            seen.unrecorded.len()
         );
-        unrecorded.push(done.clone());
-        *reports += 1;
-        if *reports == 20 {
+        seen.unrecorded.push(done.clone());
+        seen.reports += 1;
+        if seen.reports == 20 {
             cancel.cancel();
         }
     };

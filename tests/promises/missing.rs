@@ -8,7 +8,7 @@ use nqueens::{Count, Shard};
 
 use super::shards::count_shards;
 use crate::common::{
-    arg, contents, fresh, fresh_folder, output, raise_counts, refused, result, size,
+    arg, contents, fresh, fresh_folder, output, raise_first_count, refused, result, size,
 };
 
 /// Runs `merge --missing`. Returns the exit code and the answer, and stderr if something is said there.
@@ -98,8 +98,7 @@ fn missing_shards_are_those_of_damaged_lines_and_disputed_units_too() {
     fs::write(&path, good).expect("room");
     let wrong = folder.join("wrong.journal");
     fs::copy(&path, &wrong).expect("room");
-    let mut is_first = true;
-    raise_counts(&wrong, 1, |_, _| std::mem::take(&mut is_first));
+    raise_first_count(&wrong);
     let (code, answer, message) = missing(&folder, &[]);
     assert_eq!((code, &*answer), (Some(1), "1\n"), "{message}");
     assert!(message.contains("a machine made an error"), "{message}");

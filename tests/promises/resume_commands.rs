@@ -9,8 +9,8 @@ use nqueens::record::journals_in;
 
 use super::status::start_endless;
 use crate::common::{
-    arg, commands_after, count_shard, fresh_folder, json, keep_lines, nqueens, output,
-    raise_counts, run, run_in_shell, set_aside, stderr, stdout,
+    arg, count_shard, fresh_folder, json, keep_lines, nqueens, output, run, run_in_shell,
+    set_aside, stdout,
 };
 
 /// The command that `status` prints for these journals, if there is one.
@@ -166,27 +166,6 @@ fn the_command_names_the_plan_where_it_is_not_the_default() {
     for count in after.as_array().expect("a list") {
         assert_eq!(count["total"], "365596", "{after}");
     }
-}
-
-/// No count would begin. `verify` names the wrong line and the command that takes it out, then there is one.
-#[test]
-fn there_is_no_command_while_a_unit_has_two_counts() {
-    let folder = fresh_folder("resume-disputed");
-    let mut paths = shards_of_12(&folder, &[(0, 3), (1, 3)]);
-    paths.push(folder.join("wrong.journal"));
-    fs::copy(&paths[0], &paths[2]).expect("room");
-    assert_eq!(raise_counts(&paths[2], 1, |line, _| line == 2).len(), 1);
-    assert_eq!(resume_command(&paths), None);
-    let shown = output(&["status", arg(&folder)]);
-    assert_eq!(shown.status.code(), Some(1), "{shown:?}");
-    assert!(stderr(&shown).contains("'nqueens verify "), "{shown:?}");
-    assert!(!stdout(&shown).contains("resume"), "{shown:?}");
-
-    let verified = output(&["verify", arg(&folder)]);
-    let commands = commands_after("their units are counted again: ", stderr(&verified));
-    assert!(commands.len() == 1 && commands[0].contains("wrong.journal"), "{verified:?}");
-    run_in_shell(&commands[0]);
-    assert_eq!(total_after_resume(&folder), "14200\n");
 }
 
 /// The shards are counted into the folder of the journals, and what another board or only one shard left there is no

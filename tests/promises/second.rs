@@ -8,8 +8,8 @@ use nqueens::record::{JournalError, Record, split_by_plan};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount};
 
 use crate::common::{
-    commands_after, contents, fresh, fresh_folder, journal_error, kernels, nqueens, raise_counts,
-    refused, run, run_in_shell, size, stderr, stdout,
+    commands_after, contents, fresh, fresh_folder, journal_error, kernels, nqueens,
+    raise_first_count, refused, run, run_in_shell, size, stderr, stdout,
 };
 
 /// Counts units twice, and compares.
@@ -178,14 +178,13 @@ fn a_total_is_counted_twice_unit_by_unit() {
     assert!(stderr(&none).contains("holds a finished unit of the second count yet"), "{none:?}");
 
     // One more solution in one unit of the second count, and everything else as it would be written.
-    let mut is_first = true;
-    let raised = raise_counts(&second[0], 1, |_, _| std::mem::take(&mut is_first));
+    let wrong_unit = raise_first_count(&second[0]);
     // The wrong line is in a copy, too.
     fs::copy(&second[0], folder.join("copy.journal")).expect("room");
     let differs = twice(&[&folder]);
     assert_eq!((differs.status.code(), stdout(&differs)), (Some(1), ""));
     let reason = stderr(&differs);
-    let unit = format!("unit {} differs: first count ", raised[0]);
+    let unit = format!("unit {wrong_unit} differs: first count ");
     let parts = [&unit, "copy.journal", "the counts differ in 1 unit"];
     assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
 

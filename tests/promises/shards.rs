@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::processes::{send, wait_until};
 use crate::common::{
     arg, as_folder, contents, count_shard, finish, fresh_folder, json, nqueens, output,
-    raise_counts, read, refused, result, run, set_aside, size, spawn, stderr, stdout,
+    raise_first_count, read, refused, result, run, set_aside, size, spawn, stderr, stdout,
     units_of_line,
 };
 
@@ -68,22 +68,34 @@ fn shards_may_share_one_file() {
     assert_eq!(contents(&path).repeated(), 0);
 }
 
-#[test]
-fn units_counted_twice_count_once_if_they_agree() {
-    let folder = fresh("twice");
-    let first = count_shard(11, 0, 2, &folder);
-    let aside = set_aside(&first, "first");
-    let hidden = aside.with_extension("hidden");
-    fs::rename(&aside, &hidden).expect("the folder can be written");
-    set_aside(&count_shard(11, 0, 2, &folder), "second");
-    fs::rename(&hidden, &aside).expect("the folder can be written");
-    count_shard(11, 1, 2, &folder);
-    let both = contents(&folder);
-    assert_eq!((both.sum().solutions, both.repeated()), (2680, first.units));
+/// Makes a folder with the shards of Q(11). Two journals, `first` and `second`, hold shard 0; returns the path of
+/// `first`.
+fn folder_with_shard_0_twice(folder: &Path) -> PathBuf {
+    let first = set_aside(&count_shard(11, 0, 2, folder), "first");
+    // A count that saw the first journal would have nothing to count.
+    let hidden = first.with_extension("hidden");
+    fs::rename(&first, &hidden).expect("the folder can be written");
+    set_aside(&count_shard(11, 0, 2, folder), "second");
+    fs::rename(&hidden, &first).expect("the folder can be written");
+    count_shard(11, 1, 2, folder);
+    first
+}
 
-    // One of the two counts is wrong, with the right sum and CRC.
-    let mut is_first = true;
-    let unit = raise_counts(&aside, 1, |_, _| std::mem::take(&mut is_first))[0];
+#[test]
+fn equal_counts_of_a_unit_are_used_once() {
+    let folder = fresh("twice");
+    let first = folder_with_shard_0_twice(&folder);
+    let all = contents(&folder);
+    assert_eq!(all.sum().solutions, 2680);
+    assert_eq!(all.repeated(), contents(&first).sum().units);
+}
+
+/// One of the two counts is wrong, in a line with the right sum and CRC.
+#[test]
+fn different_counts_of_a_unit_are_an_error_that_names_both_lines() {
+    let folder = fresh("differ");
+    let first = folder_with_shard_0_twice(&folder);
+    let unit = raise_first_count(&first);
     let Err(Error::CountsDiffer { lines }) = read(&folder) else {
         panic!("{:?}", read(&folder));
     };

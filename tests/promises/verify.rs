@@ -9,8 +9,8 @@ use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{
-    arg, commands_after, contents, count_into, fresh, json, keep_lines, nqueens, output,
-    raise_counts, raised, refused, run, run_in_shell, size, stderr, stdout,
+    arg, contents, count_into, fresh, json, keep_lines, nqueens, output, raise_counts, run, size,
+    stderr, stdout,
 };
 
 /// A finished journal of a small board, with one unit in each line.
@@ -180,44 +180,6 @@ fn the_evidence_is_of_the_finished_units() {
     crate::common::keep_lines(&path, 20);
     let finished = contents(&path).sum().units.to_string();
     assert_eq!(evidence(&finished), "every finished unit was counted twice, in two ways");
-}
-
-/// The line that holds the wrong count is named, with the command that takes it out; then the next count counts its
-/// units again.
-#[test]
-fn of_two_counts_of_a_unit_the_wrong_one_is_named_and_can_be_taken_out() {
-    let path = finished("disputed", Engine::Subtrees);
-    let text = fs::read_to_string(&path).expect("text");
-    let lines = text.lines().count();
-    let plan = contents(&path).plan().clone();
-    let line = text.lines().nth(4).expect("a line");
-    let (unit, wrong) = raised(&plan, &text, line, 1);
-    fs::write(&path, text.clone() + &wrong).expect("room");
-    let journal = path.to_str().expect("text");
-
-    let count = ["count", "10", "--quiet", "--journal", journal];
-    let refusal = output(&count);
-    let place = |line: usize| format!("line {line} of {journal}");
-    refused(&refusal, 1, &[&place(5), &place(lines + 1), &format!("nqueens verify {journal}")]);
-
-    let verified = output(&["verify", "--json", "--units", "3", journal]);
-    assert_eq!(verified.status.code(), Some(1), "{verified:?}");
-    let differences = &json(&verified)["differences"];
-    assert_eq!(differences.as_array().map(Vec::len), Some(1), "{differences}");
-    let difference = &differences[0];
-    assert_eq!(
-        (&difference["unit"], &difference["line"], &difference["file"]),
-        (&unit.into(), &(lines + 1).into(), &journal.into()),
-    );
-    let number = |name: &str| difference[name].as_str().and_then(|text| text.parse::<u64>().ok());
-    assert_eq!(number("recorded"), number("recounted").map(|right| right + 1), "{difference}");
-
-    let commands = commands_after("their units are counted again: ", stderr(&verified));
-    assert_eq!(commands.len(), 1, "{verified:?}");
-    run_in_shell(&commands[0]);
-    assert_eq!(fs::read_to_string(&path).expect("text"), text, "{commands:?}");
-    let counted = output(&count);
-    assert_eq!((stdout(&counted), stderr(&counted)), ("724\n", ""));
 }
 
 /// Where nothing is recorded yet, nothing can be checked, and nothing may look like a check that was passed.

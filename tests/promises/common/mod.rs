@@ -320,6 +320,13 @@ pub(crate) fn raise_counts(
     units
 }
 
+/// Raises the count of the first unit in the first `done` line by one; returns that unit.
+pub(crate) fn raise_first_count(path: &Path) -> usize {
+    let mut is_first = true;
+    let raised = raise_counts(path, 1, |_, _| std::mem::take(&mut is_first));
+    raised[0]
+}
+
 /// Runs a command line in a folder, as a user pastes it into a shell. The name `nqueens` stands for the program.
 pub(crate) fn shell(folder: &Path, line: &str) -> Output {
     let path = Path::new(NQUEENS).parent().expect("a folder").to_owned();
