@@ -8,23 +8,27 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use nqueens::known::known;
 use nqueens::{BoardSize, Cancel, Count, Engine, Kernel, Plan, thread_pool};
+use rayon::ThreadPool;
 
 /// A board that the slowest engine counts in milliseconds.
 const COMMON: u32 = 9;
 
-/// Measures the count of a board with some settings.
-fn measure<'a>(
+fn size(n: u32) -> BoardSize {
+    BoardSize::new(n).expect("in range")
+}
+
+/// Measures a count of board `n`.
+fn measure(
     group: &mut BenchmarkGroup<'_, WallTime>,
     id: impl Into<String>,
+    pool: &ThreadPool,
     n: u32,
-    pool: &rayon::ThreadPool,
-    set: impl FnOnce(Count<'a>) -> Count<'a>,
+    count: &Count<'_>,
 ) {
-    let size = BoardSize::new(n).expect("in range");
-    let total = known(size).total.expect("published");
-    let count = set(Count::new(size));
+    let total = known(size(n)).total.expect("published");
     group.throughput(Throughput::Elements(total.try_into().expect("a small board")));
-    group.sample_size(10).bench_function(id.into(), |bencher| {
+    group.sample_size(10);
+    group.bench_function(id.into(), |bencher| {
         bencher.iter(|| assert_eq!(pool.install(|| count.run()).expect("a count").total, total));
     });
 }
@@ -33,7 +37,8 @@ fn all_engines(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
     let mut group = criterion.benchmark_group(format!("n={COMMON}"));
     for engine in Engine::ALL {
-        measure(&mut group, engine.name(), COMMON, &pool, |count| count.engine(engine));
+        let count = Count::new(size(COMMON)).engine(engine);
+        measure(&mut group, engine.name(), &pool, COMMON, &count);
     }
 }
 
@@ -42,29 +47,28 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("subtrees/n={n}"));
         for threads in [1, 2] {
             let pool = thread_pool(threads).expect("threads");
-            measure(&mut group, format!("{threads}-threads"), n, &pool, |count| {
-                count.engine(Engine::Subtrees)
-            });
+            let count = Count::new(size(n)).engine(Engine::Subtrees);
+            measure(&mut group, format!("{threads}-threads"), &pool, n, &count);
         }
     }
 }
 
-fn by_board(criterion: &mut Criterion) {
+fn colours_by_board(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
     let mut group = criterion.benchmark_group("colours");
     for n in 15..=18 {
-        measure(&mut group, format!("n={n}"), n, &pool, |count| count.engine(Engine::Colours));
+        let count = Count::new(size(n)).engine(Engine::Colours);
+        measure(&mut group, format!("n={n}"), &pool, n, &count);
     }
 }
 
-fn by_kernel(criterion: &mut Criterion) {
+fn fast_engines_by_kernel(criterion: &mut Criterion) {
     let pool = thread_pool(1).expect("a thread");
     for (engine, n) in [(Engine::Subtrees, 14), (Engine::Colours, 16)] {
         let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
         for kernel in Kernel::available() {
-            measure(&mut group, kernel.name(), n, &pool, |count| {
-                count.engine(engine).kernel(kernel)
-            });
+            let count = Count::new(size(n)).engine(engine).kernel(kernel);
+            measure(&mut group, kernel.name(), &pool, n, &count);
         }
     }
 }
@@ -73,10 +77,13 @@ fn by_kernel(criterion: &mut Criterion) {
 fn units_of_large_boards(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("colours/unit");
     for (n, unit, count) in [(22, 85_788, 12_626_804), (24, 340_453, 41_278_796)] {
-        let plan = Plan::new(BoardSize::new(n).expect("in range"), Engine::Colours, None);
-        group.sample_size(10).bench_function(format!("n={n}"), |bencher| {
-            let counted = || plan.worker(Kernel::detect()).count(unit, &Cancel::new());
-            bencher.iter(|| assert_eq!(counted(), Ok(count)));
+        let plan = Plan::new(size(n), Engine::Colours, None);
+        group.sample_size(10);
+        group.bench_function(format!("n={n}"), |bencher| {
+            bencher.iter(|| {
+                let mut worker = plan.worker(Kernel::detect());
+                assert_eq!(worker.count(unit, &Cancel::new()), Ok(count));
+            });
         });
     }
 }
@@ -85,8 +92,8 @@ criterion_group!(
     benches,
     all_engines,
     subtrees_by_threads,
-    by_board,
-    by_kernel,
+    colours_by_board,
+    fast_engines_by_kernel,
     units_of_large_boards
 );
 criterion_main!(benches);

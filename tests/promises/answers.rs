@@ -90,11 +90,12 @@ fn quiet_answers_are_bare_numbers() {
     assert_eq!(printed(&["count", "12", "--fundamental", "--quiet"]), "14200\n1787\n");
     assert_eq!(printed(&["unit", "14", "300", "--quiet"]), "326\n");
     let folder = as_folder(&fresh("cli-quiet"));
-    let shard = |shard| {
+    let mut solutions = 0;
+    for shard in ["0/3", "1/3", "2/3"] {
         let count = ["count", "12", "-q", "--shard", shard, "--journal", arg(&folder)];
-        printed(&count).trim_end().parse::<u32>().expect("a bare number")
-    };
-    assert_eq!(["0/3", "1/3", "2/3"].map(shard).iter().sum::<u32>(), 14_200);
+        solutions += printed(&count).trim_end().parse::<u32>().expect("a bare number");
+    }
+    assert_eq!(solutions, 14_200);
     assert_eq!(printed(&["merge", "-q", arg(&folder)]), "14200\n");
 }
 
@@ -181,17 +182,19 @@ fn json_of_a_part_has_its_shard_and_no_total() {
     assert_eq!((&journal["file"], &journal["units_before"]), (&arg(&path).into(), &0.into()));
 }
 
+/// The first word of each line.
+fn labels_of(answer: &str) -> Vec<&str> {
+    answer.lines().filter_map(|line| line.split(' ').next()).collect()
+}
+
 /// The rest is in JSON.
 #[test]
 fn the_text_of_a_count_is_short() {
-    let labels = |args: &[&str]| {
-        let output = output(&[&["count", "16", "--engine", "colours"], args].concat());
-        let labels = stdout(&output).lines().filter_map(|line| line.split(' ').next());
-        labels.collect::<Vec<_>>().join(" ")
-    };
-    let labels = [labels(&[]), labels(&["--second"])];
-    let first = "n total published engine threads time";
-    assert_eq!(labels, [first.to_owned(), format!("{first} count")]);
+    let labels = ["n", "total", "published", "engine", "threads", "time"];
+    let count = ["count", "16", "--engine", "colours"];
+    assert_eq!(labels_of(&printed(&count)), labels);
+    let second = printed(&[&count[..], &["--second"]].concat());
+    assert_eq!(labels_of(&second), [&labels[..], &["count"]].concat());
 }
 
 #[test]
@@ -244,6 +247,14 @@ fn split_rows_choose_their_engine_and_other_options_without_effect_only_warn() {
     assert!(stderr(&bitmask).contains("warning: --kernel"), "{bitmask:?}");
 }
 
+/// The help text of `--split-rows` among the options for experts.
+fn help_of_split_rows(command: &str) -> String {
+    let help = printed(&[command, "--help"]);
+    let (_, experts) = help.split_once("Engine and machine:").expect("a heading");
+    let (_, option) = experts.split_once("--split-rows").expect("an option");
+    option.split("\n\n").next().expect("a help text").to_owned()
+}
+
 /// A unit has another meaning in a plan with other split rows, so `unit` takes the option as `count` does.
 #[test]
 fn a_unit_of_a_count_with_split_rows_is_the_one_in_its_journal() {
@@ -272,13 +283,7 @@ fn a_unit_of_a_count_with_split_rows_is_the_one_in_its_journal() {
     refused(&refusal, 2, &["--split-rows needs engine subtrees, not colours: leave out one"]);
     assert_eq!(output(&[&named[..], &["subtrees"]].concat()).status.code(), Some(0));
     // It is in the help under the heading that `count` has.
-    let help = |command| printed(&[command, "--help"]);
-    let experts = |help: &str| {
-        let (_, experts) = help.split_once("Engine and machine:").expect("a heading");
-        let (_, option) = experts.split_once("--split-rows").expect("an option");
-        option.split("\n\n").next().expect("a help text").to_owned()
-    };
-    assert_eq!(experts(&help("unit")), experts(&help("count")));
+    assert_eq!(help_of_split_rows("unit"), help_of_split_rows("count"));
     assert!(!printed(&["unit", "-h"]).contains("--split-rows"));
 }
 

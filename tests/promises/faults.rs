@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::common::errno::EACCES;
@@ -92,19 +92,21 @@ fn the_journal_does_not_depend_on_stdout() {
     assert_eq!((again.status.code(), stdout(&again)), (Some(0), "365596\n"));
 }
 
+/// Runs a count that may not make files of more than some kilobytes.
+fn count_with_small_files(journal: &Path) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 16 && exec \"$0\" \"$@\"", NQUEENS, "count", N, "--quiet"]);
+    run(shell.arg("--journal").arg(journal))
+}
+
 /// `ulimit -f` is as good as a full disk.
 #[test]
 fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
     let path = fresh("file-size");
-    let limited = || {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "ulimit -f 16 && exec \"$0\" \"$@\"", NQUEENS, "count", N, "--quiet"]);
-        run(shell.arg("--journal").arg(&path))
-    };
-    refused(&limited(), 1, &["File too large", "make room"]);
+    refused(&count_with_small_files(&path), 1, &["File too large", "make room"]);
     let before = units_done(&path);
     assert!(before > 0, "records from before are good");
-    assert_eq!(limited().status.code(), Some(1));
+    assert_eq!(count_with_small_files(&path).status.code(), Some(1));
     assert!(units_done(&path) >= before);
     let output = run(&mut count_into(N, &path, &[]));
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));

@@ -40,27 +40,29 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Counts n = 12 in a folder, without a message. Returns the JSON object.
+fn count_in(place: &Path, args: &[&str]) -> Value {
+    let count = ["count", "12", "--json", "--journal", arg(place)];
+    let counted = output(&[&count, args].concat());
+    assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{args:?}");
+    json(&counted)
+}
+
 /// Each process makes a journal of its own, and counts what no journal of its count holds yet.
 #[test]
 fn a_whole_count_and_shards_share_a_folder() {
     let folder = fresh("folders-whole");
     let place = as_folder(&folder);
-    let count = |args: &[&str]| {
-        let count = ["count", "12", "--json", "--journal", arg(&place)];
-        let counted = output(&[&count, args].concat());
-        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{args:?}");
-        json(&counted)
-    };
-    let shard = count(&["--shard", "1/3"]);
+    let shard = count_in(&place, &["--shard", "1/3"]);
     assert_eq!((&shard["total"], &shard["journal"]["units_before"]), (&Value::Null, &0.into()));
     // The whole count skips what the shard holds.
-    let whole = count(&[]);
+    let whole = count_in(&place, &[]);
     assert_eq!((&whole["total"], &whole["shard"]), (&"14200".into(), &Value::Null));
     assert_eq!(whole["journal"]["units_before"], shard["units"]);
     assert_eq!(names(&folder).len(), 2);
     // Nothing is left for a shard, with any number of shards.
     for part in ["0/3", "2/3", "3/7"] {
-        let again = count(&["--shard", part]);
+        let again = count_in(&place, &["--shard", part]);
         assert_eq!(again["journal"]["units_before"], again["units"], "{part}");
         assert_eq!(again["journal"]["file"], arg(&place), "{part}: no file was written");
     }
@@ -82,7 +84,7 @@ fn a_whole_count_and_shards_share_a_folder() {
     let held = contents(&begun).sum().units;
     let mut before = 0;
     for part in ["0/3", "1/3", "2/3"] {
-        let shard = count(&["--shard", part]);
+        let shard = count_in(&place, &["--shard", part]);
         before += shard["journal"]["units_before"].as_u64().expect("a number");
     }
     assert_eq!(before, held as u64, "each unit of the whole count is in one shard");

@@ -68,33 +68,46 @@ fn journals_of_other_formats_and_plans_are_refused() {
     assert_eq!(error, JournalError::NoPlan { what: "its CRC differs" });
 }
 
+/// A journal: its first line, and all lines behind it.
+struct Lines {
+    first: String,
+    rest: String,
+}
+
+impl Lines {
+    fn of(count: Count<'_>) -> Self {
+        let path = fresh("foreign-journal");
+        count.threads(1).journal(&path).run().expect("a count");
+        let text = fs::read_to_string(&path).expect("text");
+        let (first, rest) = text.split_once('\n').expect("lines");
+        Self { first: first.to_owned(), rest: rest.to_owned() }
+    }
+}
+
 /// No two plans, and no two counts of one, have lines with the same CRC.
 #[test]
 fn whole_lines_of_other_counts_are_never_taken() {
-    let mut journals: Vec<(String, String)> = Vec::new();
-    let plans = [(8, Engine::Colours), (8, Engine::Subtrees), (9, Engine::Colours)];
-    for (n, engine) in plans {
-        for which in [WhichCount::First, WhichCount::Second] {
-            for rows in if engine == Engine::Subtrees { &[Some(1), Some(2)][..] } else { &[None] } {
-                let path = fresh("foreign-journal");
-                let count = Count::new(size(n)).engine(engine).which_count(which).threads(1);
-                let count = rows.map_or(count.clone(), |rows| count.split_rows(rows));
-                count.journal(&path).run().expect("a count");
-                let text = fs::read_to_string(&path).expect("text");
-                let (first, rest) = text.split_once('\n').expect("lines");
-                journals.push((first.to_owned(), rest.to_owned()));
-            }
-        }
+    let mut journals = Vec::new();
+    for which in [WhichCount::First, WhichCount::Second] {
+        let count = |n| Count::new(size(n)).which_count(which);
+        journals.push(Lines::of(count(8).engine(Engine::Colours)));
+        journals.push(Lines::of(count(9).engine(Engine::Colours)));
+        journals.push(Lines::of(count(8).engine(Engine::Subtrees).split_rows(1)));
+        journals.push(Lines::of(count(8).engine(Engine::Subtrees).split_rows(2)));
     }
     let path = fresh("foreign-lines");
-    for (at, (first, own)) in journals.iter().enumerate() {
-        let others = journals.iter().enumerate().filter(|(other, _)| *other != at);
-        for line in others.flat_map(|(_, (_, lines))| lines.lines().take(3)) {
-            fs::write(&path, format!("{first}\n{own}{line}\n")).expect("room");
-            let line = 2 + own.lines().count();
-            let lines = vec![line..=line];
-            let expected = JournalError::Damaged { lines, what: "its CRC differs" };
-            assert_eq!(journal_error(read(&path)), expected);
+    for (number, own) in journals.iter().enumerate() {
+        for (other_number, other) in journals.iter().enumerate() {
+            if other_number == number {
+                continue;
+            }
+            for line in other.rest.lines().take(3) {
+                fs::write(&path, format!("{}\n{}{line}\n", own.first, own.rest)).expect("room");
+                let number_of_line = 2 + own.rest.lines().count();
+                let lines = vec![number_of_line..=number_of_line];
+                let expected = JournalError::Damaged { lines, what: "its CRC differs" };
+                assert_eq!(journal_error(read(&path)), expected);
+            }
         }
     }
 }

@@ -157,16 +157,18 @@ fn in_shell(shell: &str, script: &str) -> Option<String> {
     }
 }
 
+/// What bash proposes for a word behind other words. Returns `None` if this machine has no bash.
+fn completed_by_bash(words: &str, word: &str) -> Option<String> {
+    let last = words.split(' ').count();
+    let script = format!(
+        "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} '{word}'); COMP_CWORD={last}; \
+         _nqueens nqueens '{word}' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+    );
+    in_shell("bash", &script)
+}
+
 #[test]
 fn bash_completes_what_fits() {
-    let bash = |words: &str, word: &str| {
-        let last = words.split(' ').count();
-        let script = format!(
-            "eval \"$(nqueens completions bash)\"; COMP_WORDS=({words} '{word}'); COMP_CWORD={last}; \
-             _nqueens nqueens '{word}' \"${{COMP_WORDS[{last}-1]}}\"; echo \"${{COMPREPLY[@]}}\""
-        );
-        in_shell("bash", &script)
-    };
     let with = |first: &str, names: &[&str]| [&[first], names].concat().join(" ");
     let engines = nqueens::Engine::ALL.map(nqueens::Engine::name);
     for (words, word, wanted) in [
@@ -177,25 +179,27 @@ fn bash_completes_what_fits() {
         ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
         ("nqueens count 8 --journal", "Cargo.l", "Cargo.lock".to_owned()),
     ] {
-        if let Some(found) = bash(words, word) {
+        if let Some(found) = completed_by_bash(words, word) {
             assert_eq!(found.trim(), wanted, "{words} {word}");
         }
     }
 }
 
+/// What fish proposes for the end of a line. Returns `None` if this machine has no fish.
+fn completed_by_fish(line: &str) -> Option<String> {
+    let script = format!("nqueens completions fish | source; complete -C '{line}'");
+    in_shell("fish", &script)
+}
+
 #[test]
 fn fish_completes_what_fits() {
-    let fish = |line: &str| {
-        let script = format!("nqueens completions fish | source; complete -C '{line}'");
-        in_shell("fish", &script)
-    };
-    if let Some(found) = fish("nqueens count 8 --engine ") {
+    if let Some(found) = completed_by_fish("nqueens count 8 --engine ") {
         for engine in nqueens::Engine::ALL {
             let line = format!("{engine}\t{}", engine.summary());
             assert!(found.lines().any(|found| found == line), "{line} in:\n{found}");
         }
     }
-    if let Some(found) = fish("nqueens count 8 --journal Cargo.l") {
+    if let Some(found) = completed_by_fish("nqueens count 8 --journal Cargo.l") {
         assert_eq!(found, "Cargo.lock\n");
     }
 }

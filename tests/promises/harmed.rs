@@ -357,11 +357,9 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         }
         refused(&finish(second), 4, &["another process is writing this journal"]);
     };
-    let says =
-        |child: &mut Child| messages(child).map_while(Result::ok).any(|line| line.contains(told));
-    assert!(says(&mut first), "the first writer heard nothing");
+    wait_for_line(&mut messages(&mut first), told);
     let held = some_units(&path).expect("units").sum().units;
-    assert!(says(&mut second), "the second writer heard nothing");
+    wait_for_line(&mut messages(&mut second), told);
     send("KILL", &first);
     send("KILL", &second);
     finish(first);

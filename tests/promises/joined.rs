@@ -1,6 +1,7 @@
 //! Promise: `cat` packs the journals of a count into one journal that can be used as any other. docs/JOURNAL.md makes
 //! this promise under "Packing" and "Joined journals".
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -63,6 +64,12 @@ fn joined_journals_hold_what_the_others_held() {
     assert_eq!((outcome.total, outcome.units_before), (14_200, outcome.units));
 }
 
+/// The counts of all units that the intact lines of a folder hold.
+fn counts_in_intact_lines(folder: &Path) -> BTreeMap<usize, u64> {
+    let journals = journals_in(&[folder.to_owned()]).expect("a folder");
+    counts(&Record::read(&journals).expect("readable").expect("journals"))
+}
+
 /// Of a killed process half a line is left, which becomes a part of the first line of the next journal.
 #[test]
 fn joining_journals_of_killed_processes_loses_no_unit() {
@@ -73,13 +80,9 @@ fn joining_journals_of_killed_processes_loses_no_unit() {
         let text = fs::read_to_string(&path).expect("text");
         fs::write(&path, &text[..text.len() - 9]).expect("room");
     }
-    let held = |folder: &Path| {
-        let journals = journals_in(&[folder.to_owned()]).expect("a folder");
-        counts(&Record::read(&journals).expect("readable").expect("journals"))
-    };
-    let before = held(&folder);
+    let before = counts_in_intact_lines(&folder);
     pack(&folder);
-    assert_eq!(held(&folder), before);
+    assert_eq!(counts_in_intact_lines(&folder), before);
     assert_eq!(missing(&folder, &[]).1, "0,2\n");
     let counted = output(&["count", "12", "--quiet", "--journal", arg(&folder)]);
     assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "14200\n"), "{counted:?}");

@@ -129,12 +129,8 @@ fn damage() -> impl Strategy<Value = Damage> {
 
 /// All units have their true counts.
 fn is_true(record: &Record) -> bool {
-    let recorded = counts(record);
-    let counts = &whole().1;
-    counts
-        .iter()
-        .enumerate()
-        .all(|(unit, count)| recorded.get(&unit).is_none_or(|recorded| recorded == count))
+    let true_counts = &whole().1;
+    counts(record).into_iter().all(|(unit, count)| count == true_counts[unit])
 }
 
 /// A line without its line feed, and without the carriage return that Windows adds.

@@ -105,11 +105,11 @@ fn representatives_and_their_classes_sum_up() {
         // No two of them are images of each other.
         let mut images = BTreeSet::new();
         for line in &lines {
-            let columns = line["columns"].as_array().expect("a list");
-            let column = |column: &serde_json::Value| {
-                u32::try_from(column.as_u64().expect("a number") - 1).expect("on the board")
-            };
-            let columns: Vec<u32> = columns.iter().map(column).collect();
+            let mut columns = Vec::new();
+            for column in line["columns"].as_array().expect("a list") {
+                let column = column.as_u64().expect("a number");
+                columns.push(u32::try_from(column - 1).expect("on the board"));
+            }
             let solution = Solution::new(columns).expect("legal");
             assert!(images.insert(solution.clone()), "n = {n}");
             images.extend(solution.images());
@@ -197,13 +197,11 @@ fn queens_of_a_larger_board_have_no_solution() {
 fn completions_for_the_squares_of_a_row_sum_to_the_total() {
     for n in [6, 10, 12] {
         for row in [0, 3, n - 1] {
-            let sum: u128 = (0..n)
-                .map(|column| {
-                    let queens =
-                        FixedQueens::new(size(n), &[square(row, column)]).expect("one queen");
-                    Solutions::with_queens(size(n), &queens).count() as u128
-                })
-                .sum();
+            let mut sum = 0;
+            for column in 0..n {
+                let queens = FixedQueens::new(size(n), &[square(row, column)]).expect("one queen");
+                sum += Solutions::with_queens(size(n), &queens).count() as u128;
+            }
             assert_eq!(nqueens::count(n), Ok(sum), "n = {n}, row {row}");
         }
     }

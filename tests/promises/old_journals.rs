@@ -142,8 +142,8 @@ fn stopped_and_cut_off_counts_are_resumed() {
 #[test]
 fn both_counts_of_a_board_prove_its_total() {
     for engine in ["board-scan", "bool-arrays", "bitmask", "subtrees", "colours"] {
-        let [first, second] =
-            ["first", "second"].map(|which| copy("twice", &format!("{engine}-{which}")));
+        let first = copy("twice", &format!("{engine}-first"));
+        let second = copy("twice", &format!("{engine}-second"));
         let comparison = compare_counts(&record(&first), &record(&second)).expect("one plan");
         assert_eq!((comparison.units, comparison.differing), (record(&first).plan().units(), 0));
         let merged = output(&["merge", "--twice", "--quiet", arg(&first), arg(&second)]);

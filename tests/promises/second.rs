@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{JournalError, Record, split_by_plan};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount, Worker};
 
 use crate::common::{
     commands_after, contents, fresh, fresh_folder, journal_error, kernels, nqueens,
@@ -56,8 +56,9 @@ fn all_units_of_textbook_engines_count_the_same() {
 #[test]
 fn all_units_of_subtrees_count_the_same() {
     for n in 0..=14 {
+        let most_rows = if n <= 11 { 4 } else { 2 };
         for kernel in kernels() {
-            for rows in 1..=if n <= 11 { 4 } else { 2 } {
+            for rows in 1..=most_rows {
                 let plan = Plan::new(size(n), Engine::Subtrees, Some(rows));
                 let units = plan.units();
                 check(plan, kernel, 0..units);
@@ -90,20 +91,21 @@ fn count(n: u32, which: WhichCount) -> Count<'static> {
     Count::new(size(n)).which_count(which).threads(1)
 }
 
-/// Counts both shards of two, both counts, into one folder; the paths by count.
+/// Counts a shard of two into a folder. Returns the path of its journal.
+fn count_shard_of_two(index: usize, which: WhichCount, folder: &Path) -> PathBuf {
+    let shard = Shard::new(index, 2).expect("in range");
+    let count = count(12, which).shard(shard).journal(folder);
+    let outcome = count.run().expect("a shard");
+    assert_eq!(outcome.units_before, 0, "the units of the other count are not its own");
+    let again = count.run().expect("a shard");
+    assert_eq!((again.units_before, again.journal), (outcome.units, None));
+    outcome.journal.expect("it was written")
+}
+
+/// Counts both shards of two, both counts, into one folder. Returns the paths of the first count, then of the second.
 fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
-    [WhichCount::First, WhichCount::Second].map(|which| {
-        let shard_of_two = |index| {
-            let shard = Shard::new(index, 2).expect("in range");
-            let count = count(12, which).shard(shard).journal(folder);
-            let outcome = count.run().expect("a shard");
-            assert_eq!(outcome.units_before, 0, "the units of the other count are not its own");
-            let again = count.run().expect("a shard");
-            assert_eq!((again.units_before, again.journal), (outcome.units, None));
-            outcome.journal.expect("it was written")
-        };
-        (0..2).map(shard_of_two).collect()
-    })
+    [WhichCount::First, WhichCount::Second]
+        .map(|which| (0..2).map(|index| count_shard_of_two(index, which, folder)).collect())
 }
 
 #[test]
@@ -222,6 +224,12 @@ fn a_journal_holds_one_of_the_two_counts() {
     }
 }
 
+/// A counter of units, and what it counts with.
+struct NamedWorker<'a> {
+    name: String,
+    worker: Worker<'a>,
+}
+
 /// Units of boards that no test can count: every kernel and both counts agree, for a worker that begins and for one
 /// that has counted other units, and two units agree with backtracking.
 #[test]
@@ -232,16 +240,19 @@ fn units_of_the_largest_boards_count_the_same() {
         let cancel = Cancel::new();
         let plans = [WhichCount::First, WhichCount::Second]
             .map(|which| Plan::new(size(n), Engine::Colours, None).for_count(which));
-        let kernels = kernels();
-        let pairs = plans.iter().flat_map(|plan| kernels.iter().map(move |kernel| (plan, *kernel)));
-        let mut workers: Vec<_> = pairs.clone().map(|(plan, kernel)| plan.worker(kernel)).collect();
+        let mut workers = Vec::new();
+        for plan in &plans {
+            for kernel in kernels() {
+                let name = format!("{kernel}, {} count", plan.which_count());
+                workers.push(NamedWorker { name, worker: plan.worker(kernel) });
+            }
+        }
         for number in 0..sample {
             let unit = random.usize(..plans[0].units());
             let count = plans[0].worker(Kernel::detect()).count(unit, &cancel).expect("a count");
-            for (worker, (plan, kernel)) in workers.iter_mut().zip(pairs.clone()) {
-                let which = plan.which_count();
+            for NamedWorker { name, worker } in &mut workers {
                 let again = worker.count(unit, &cancel).expect("a count");
-                assert_eq!(again, count, "n = {n}, unit {unit}, {kernel}, {which} count");
+                assert_eq!(again, count, "n = {n}, unit {unit}, {name}");
             }
             if n == 24 && number < 2 {
                 assert_eq!(plans[0].recount(unit, &cancel), Ok(count), "unit {unit}");
