@@ -157,11 +157,14 @@ impl UnitList {
 
     /// Returns the images of two sets of rows under the flips of the board, or of two sets of columns. The first image
     /// is the sets themselves. An image that several symmetries give appears several times.
-    fn images(&self, even: u32, odd: u32) -> impl Iterator<Item = Ranks> {
-        let own = self.ranks(even, odd);
+    fn images(&self, own: Ranks) -> impl Iterator<Item = Ranks> {
         let images = if self.is_odd() {
             // Both flips keep the colours. One of them reverses the sets, and the other one leaves them alone.
-            let reversed = self.ranks(self.even.reversed(even), self.odd.reversed(odd));
+            let reversed = Ranks {
+                a: own.a,
+                even: self.even.rank_of_reversed(self.even_set(own.a, own.even)),
+                odd: self.odd.rank_of_reversed(self.odd_set(own.a, own.odd)),
+            };
             [Some(own), Some(reversed), None, None]
         } else {
             // The half-turn exchanges even and odd. A flip that leaves the sets in place exchanges the colours, and the
@@ -172,9 +175,9 @@ impl UnitList {
         images.into_iter().flatten()
     }
 
-    /// Returns the smallest image of two sets of rows or columns. It is the same for all images.
-    fn key(&self, even: u32, odd: u32) -> Ranks {
-        self.images(even, odd).fold(self.ranks(even, odd), Ord::min)
+    /// Returns the smallest image of two sets of rows or columns. All images have this key.
+    fn key(&self, own: Ranks) -> Ranks {
+        self.images(own).fold(own, Ord::min)
     }
 
     /// Returns the ranks of the sets that are left when the colours are exchanged on an even board: the complements.
@@ -269,11 +272,11 @@ impl UnitList {
         odd_ranks.skip(units.start - batch.units.start).take(units.len())
     }
 
-    /// Returns the even and the odd rows of a unit whose queen is white.
-    fn rows_of(&self, unit: usize) -> [u32; 2] {
+    /// Returns the ranks of the even and the odd rows of a unit whose queen is white.
+    fn ranks_of_rows(&self, unit: usize) -> Ranks {
         let batch = self.batch(unit);
         let y = self.odd_ranks_of(&batch, unit..unit + 1).next().expect("a batch has its units");
-        [self.even_set(batch.a, batch.x), self.odd_set(batch.a, y)]
+        Ranks { a: batch.a, even: batch.x, odd: y }
     }
 
     /// Returns the number of different images of the rows of a unit.
@@ -282,17 +285,24 @@ impl UnitList {
     /// transposition, and on odd boards by the flip of the columns, are not among them, because these solutions are in
     /// the count of the unit.
     pub(super) fn weight(&self, unit: usize) -> u64 {
-        let [even, odd] = self.rows_of(unit);
-        let own = self.ranks(even, odd);
+        let own = self.ranks_of_rows(unit);
+        let mut images = 0;
+        let mut repetitions = 0;
+        for image in self.images(own) {
+            images += 1;
+            if image == own {
+                repetitions += 1;
+            }
+        }
         // All different images appear equally often, because the symmetries form a group.
-        let repetitions = self.images(even, odd).filter(|image| *image == own).count();
-        let images = self.images(even, odd).count();
-        (images / repetitions) as u64
+        images / repetitions
     }
 
     /// Returns the solutions that the unit counts.
     pub(super) fn domains(self: &Arc<Self>, unit: usize) -> RowDomains {
-        let [white_even, white_odd] = self.rows_of(unit);
+        let rows = self.ranks_of_rows(unit);
+        let white_even = self.even_set(rows.a, rows.even);
+        let white_odd = self.odd_set(rows.a, rows.odd);
         let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;
@@ -302,7 +312,6 @@ impl UnitList {
             *allowed &= if is_white == is_even_row { EVEN } else { !EVEN };
         }
         let list = Arc::clone(self);
-        let rows = self.ranks(white_even, white_odd);
         domains.multiplicity = Some(Box::new(move |columns| {
             let multiplicities = list.multiplicities(rows.a, rows.even);
             let pair = multiplicities.of_pair(even_bits(columns), even_bits(columns >> 1));
@@ -395,7 +404,7 @@ impl Multiplicities<'_> {
         PairMultiplicity {
             a: self.a,
             x: self.x,
-            key_of_columns: self.list.key(even_columns, odd_columns),
+            key_of_columns: self.list.key(self.list.ranks(even_columns, odd_columns)),
             of_flip: self.of_flip(even_columns),
         }
     }
