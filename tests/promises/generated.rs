@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use super::help::{command_names, option_names};
-use crate::common::{NQUEENS, fresh, note_skipped, output, printed, refused, stdout};
+use crate::common::{NQUEENS, arg, fresh, note_skipped, output, printed, refused, stdout};
 
 /// Each command with the long names of its options, as its help lists them.
 fn commands_with_options() -> Vec<(String, Vec<String>)> {
@@ -109,16 +109,27 @@ mod needs_fish {
     }
 }
 
-/// The manual pages in a folder of this name, where each page is found by its name.
-fn manual(name: &str) -> impl Fn(&str) -> String {
-    let folder = fresh(name);
-    assert_eq!(printed(&["man", "--out", folder.to_str().expect("text")]), "");
-    move |page| fs::read_to_string(folder.join(page)).expect("a page")
+/// Manual pages in a folder.
+struct Manual {
+    folder: PathBuf,
+}
+
+impl Manual {
+    /// Writes all pages into a folder of this name.
+    fn new(name: &str) -> Self {
+        let folder = fresh(name);
+        assert_eq!(printed(&["man", "--out", arg(&folder)]), "");
+        Self { folder }
+    }
+
+    fn page(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.join(name)).expect("a page")
+    }
 }
 
 #[test]
 fn the_manual_page_names_every_command() {
-    let page = manual("man-program")("nqueens.1");
+    let page = Manual::new("man-program").page("nqueens.1");
     assert!(page.contains(".TH nqueens 1"), "{page}");
     for command in command_names() {
         assert!(page.contains(&format!("nqueens\\-{command}(1)")), "{command} is missing");
@@ -130,9 +141,9 @@ fn the_manual_page_names_every_command() {
 
 #[test]
 fn the_page_of_each_command_explains_its_options() {
-    let pages = manual("man-commands");
+    let manual = Manual::new("man-commands");
     for (command, options) in commands_with_options() {
-        let page = pages(&format!("nqueens-{command}.1"));
+        let page = manual.page(&format!("nqueens-{command}.1"));
         assert!(page.contains(".SH SYNOPSIS\n") && page.contains(".SH EXAMPLES\n"), "{page}");
         let version = concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\"");
         assert!(page.contains(version), "{command}: {page}");
@@ -141,7 +152,7 @@ fn the_page_of_each_command_explains_its_options() {
             assert!(page.contains(&name), "{option} of {command}: {page}");
         }
     }
-    assert!(pages("nqueens-count.1").contains("first ROWS rows"));
+    assert!(manual.page("nqueens-count.1").contains("first ROWS rows"));
 }
 
 /// Runs a script in a shell, if this machine has it.
