@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::common::processes::{send, shim, wait_for_work, wait_until_blocked};
+use crate::common::processes::{send, shim, wait_for_exit, wait_for_work, wait_until_blocked};
 use crate::common::{
     arg, count_into, finish, fresh_folder, json, nqueens, refused, result, run, spawn, stderr,
     stdout,
@@ -53,8 +53,8 @@ fn counting_and_signals_do_not_depend_on_readers() {
             drop(command);
             wait_for_work(&mut child, Duration::from_millis(1250));
             send("TERM", &child);
-            let code = child.wait().expect("ended").code();
-            assert_eq!(code, Some(3), "{args:?}");
+            let status = wait_for_exit(&mut child);
+            assert_eq!(status.code(), Some(3), "{args:?}");
             drop(reader);
         }
     }

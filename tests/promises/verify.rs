@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use nqueens::record::Record;
 use nqueens::verify::{self, Verdict, choose_units};
@@ -203,41 +204,52 @@ fn a_journal_without_units_passes_no_check() {
     assert!(!stdout(&verified).contains("no difference"), "{verified:?}");
 }
 
+/// Runs `verify` on a journal.
+fn run_verify(path: &Path, args: &[&str]) -> Output {
+    run(nqueens(&["verify"]).arg(path).args(args))
+}
+
+/// A finished journal of n = 12. It has 144 units, however many cores there are.
+fn finished_12(name: &str) -> PathBuf {
+    let path = fresh(&format!("verify-{name}.journal"));
+    let split = ["--engine", "subtrees", "--split-rows", "2"];
+    assert!(run(&mut count_into("12", &path, &split)).status.success());
+    path
+}
+
 #[test]
-fn verify_tells_true_from_false_and_finished_from_not() {
-    let verify = |path: &Path, args: &[&str]| run(nqueens(&["verify"]).arg(path).args(args));
-    let path = fresh("verify");
-    // 144 units, however many cores there are.
-    let split: &[&str] = &["--engine", "subtrees", "--split-rows", "2"];
-    assert!(run(&mut count_into("12", &path, split)).status.success());
-    let good = verify(&path, &["--json", "--seed", "7", "--units", "50"]);
-    assert_eq!(good.status.code(), Some(0), "{}", stderr(&good));
-    let object = json(&good);
+fn the_json_of_a_check_says_what_was_checked() {
+    let path = finished_12("json");
+    let checked = run_verify(&path, &["--json", "--seed", "7", "--units", "50"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+    let object = json(&checked);
     assert_eq!(object["total"], "14200");
-    assert_eq!((&object["published"], &object["recounted"]), (&"agrees".into(), &50.into()));
+    assert_eq!(object["published"], "agrees");
+    assert_eq!(object["recounted"], 50);
     assert_eq!(object["seed"], "7");
     assert_eq!(object["differences"].as_array().map(Vec::len), Some(0));
+}
 
-    // A true journal without its last line is not finished, but nothing in it is wrong.
-    let whole = fs::read_to_string(&path).expect("text");
-    let cut = whole.trim_end().rsplit_once('\n').expect("lines").0.to_owned() + "\n";
-    fs::write(&path, &cut).expect("the folder can be written");
-    let part = verify(&path, &[]);
-    assert_eq!(part.status.code(), Some(0));
-    assert!(stderr(&part).contains("not finished"), "{}", stderr(&part));
+#[test]
+fn a_journal_without_its_last_line_is_not_finished_but_right() {
+    let path = finished_12("part");
+    let lines = fs::read_to_string(&path).expect("text").lines().count();
+    keep_lines(&path, lines - 1);
+    let checked = run_verify(&path, &[]);
+    assert_eq!(checked.status.code(), Some(0));
+    assert!(stderr(&checked).contains("not finished"), "{}", stderr(&checked));
+}
 
-    // The last count is wrong, with the right sum and CRC.
-    fs::write(&path, &whole).expect("the folder can be written");
-    let last = whole.lines().count() - 1;
+/// The last count is wrong, in a line with the right sum and CRC.
+#[test]
+fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
+    let path = finished_12("wrong");
+    let last = fs::read_to_string(&path).expect("text").lines().count() - 1;
     let unit = raise_counts(&path, 2, |number, _| number == last)[0];
-    let bad = verify(&path, &["--units", "1000000"]);
-    assert_eq!(bad.status.code(), Some(1));
-    let message = stderr(&bad);
+    let checked = run_verify(&path, &["--units", "1000000"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let message = stderr(&checked);
     assert!(message.contains(&format!("unit {unit} is recorded with ")), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
-    assert!(stdout(&bad).contains("1 DIFFER"), "{}", stdout(&bad));
-
-    let missing = verify(Path::new("/no/such.journal"), &[]);
-    assert_eq!(missing.status.code(), Some(2));
-    assert!(stderr(&missing).contains("/no/such.journal"), "{}", stderr(&missing));
+    assert!(stdout(&checked).contains("1 DIFFER"), "{}", stdout(&checked));
 }

@@ -4,7 +4,7 @@
 #[cfg(target_os = "linux")]
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -77,6 +77,18 @@ pub(crate) fn wait_for<T>(what: &str, child: &mut Child, mut find: impl FnMut() 
 
 pub(crate) fn wait_until(what: &str, child: &mut Child, mut holds: impl FnMut() -> bool) {
     wait_for(what, child, || holds().then_some(()));
+}
+
+/// Waits for the end of a process; panics if it does not end.
+pub(crate) fn wait_for_exit(child: &mut Child) -> ExitStatus {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("a status") {
+            return status;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("no end after {} s", PATIENCE.as_secs());
 }
 
 /// Waits until a journal has more than this number of units; returns how many.
