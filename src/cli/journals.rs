@@ -271,7 +271,8 @@ pub(crate) fn is_unread(error: &Error) -> bool {
 /// else other lines hold the same units. If all of it may be read later, the same command may find more then.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
-        let (n, total) = (record.plan().size(), record.sum().solutions);
+        let n = record.plan().size();
+        let total = record.sum().solutions;
         print_differs(format_args!("Q({n}) = {total}"), expected);
         return Exit::Failed;
     }
