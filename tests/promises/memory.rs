@@ -13,12 +13,12 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
+use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, count_into, finish, first_line_with_check_digits, fresh, nqueens,
-    refused, run, size, some_units, spawn, stderr, stdout, with_check_digits,
+    NQUEENS, arg, as_folder, contents, count_into, finish, first_line_with_check_digits, fresh,
+    nqueens, refused, run, size, spawn, stderr, stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -283,28 +283,19 @@ mod needs_root {
     }
 }
 
-/// The limit falls while the count runs. Rust aborts the process then, as a kill does, and the journal is good. The limit
-/// falls as soon as the second process has begun its journal, because its lists still grow then.
+/// The limit falls while the count runs. Rust aborts the process then, as a kill does, and the journal is good. The next
+/// allocation that fails may come after some 15 s only, because a count keeps its memory.
 #[test]
 fn an_allocation_that_fails_loses_no_journal() {
     let path = fresh("memory-falls.journal");
-    let mut killed = spawn(&mut count_into("24", &path, &["--threads", "1"]));
-    wait_for_units(&path, &mut killed, 0);
-    killed.kill().expect("it runs");
-    killed.wait().expect("ended");
-    let units = some_units(&path).expect("units").sum().units;
-
-    let mut counting = spawn(&mut count_into("24", &path, &["--threads", "1"]));
-    wait_until("a second run", &mut counting, || {
-        let text = fs::read_to_string(&path).expect("text");
-        text.matches("\nrun ").count() == 2
-    });
+    let mut counting = spawn(&mut count_into("24", &path, &["--threads", "2"]));
+    let units = wait_for_units(&path, &mut counting, 0);
     let limit = format!("--pid={}", counting.id());
     let lowered = Command::new("prlimit").args([&limit, "--as=50000000"]).status();
     assert!(lowered.expect("prlimit of util-linux").success());
     let ended = finish(counting);
     assert_eq!(ended.status.signal(), Some(signal_hook::consts::SIGABRT), "{ended:?}");
-    assert!(some_units(&path).expect("units").sum().units >= units);
+    assert!(contents(&path).sum().units >= units);
 }
 
 #[test]
