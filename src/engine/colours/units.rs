@@ -155,29 +155,28 @@ impl UnitList {
         Ranks { a: even.count_ones(), even: self.even.rank(even), odd: self.odd_rank(odd) }
     }
 
-    /// Returns the images of two sets of rows under the flips of the board, or of two sets of columns. The first image
-    /// is the sets themselves. An image that several symmetries give appears several times.
-    fn images(&self, own: Ranks) -> impl Iterator<Item = Ranks> {
-        let images = if self.is_odd() {
-            // Both flips keep the colours. One of them reverses the sets, and the other one leaves them alone.
+    /// Returns the images of two sets of rows, or of two sets of columns, under nothing, the half-turn and both flips. An
+    /// image that several of them give appears several times.
+    fn images(&self, own: Ranks) -> [Ranks; 4] {
+        if self.is_odd() {
+            // One of the flips and the half-turn reverse the sets, and the other flip leaves them alone.
             let reversed = Ranks {
                 a: own.a,
                 even: self.even.rank_of_reversed(self.even_set(own.a, own.even)),
                 odd: self.odd.rank_of_reversed(self.odd_set(own.a, own.odd)),
             };
-            [Some(own), Some(reversed), None, None]
+            [own, reversed, reversed, own]
         } else {
             // The half-turn exchanges even and odd. A flip that leaves the sets in place exchanges the colours, and the
             // other flip does both.
             let recoloured = self.recoloured(own);
-            [Some(own), Some(own.turned()), Some(recoloured), Some(recoloured.turned())]
-        };
-        images.into_iter().flatten()
+            [own, own.turned(), recoloured, recoloured.turned()]
+        }
     }
 
     /// Returns the smallest image of two sets of rows or columns. All images have this key.
     fn key(&self, own: Ranks) -> Ranks {
-        self.images(own).fold(own, Ord::min)
+        self.images(own).into_iter().fold(own, Ord::min)
     }
 
     /// Returns the ranks of the sets that are left when the colours are exchanged on an even board: the complements.
@@ -286,16 +285,10 @@ impl UnitList {
     /// the count of the unit.
     pub(super) fn weight(&self, unit: usize) -> u64 {
         let own = self.ranks_of_rows(unit);
-        let mut images = 0;
-        let mut repetitions = 0;
-        for image in self.images(own) {
-            images += 1;
-            if image == own {
-                repetitions += 1;
-            }
-        }
+        let images = self.images(own);
+        let repetitions = images.iter().filter(|image| **image == own).count();
         // All different images appear equally often, because the symmetries form a group.
-        images / repetitions
+        (images.len() / repetitions) as u64
     }
 
     /// Returns the solutions that the unit counts.
