@@ -238,15 +238,18 @@ impl Worker<'_> {
         self.counter.count(unit, cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 
-    /// Counts the first of these units, and the following ones of them that belong to its batch. The range must not
-    /// be empty.
+    /// Counts the first of these units, and the following ones of them that the engine counts at once with it. Returns
+    /// the counts, and the error if the unit behind them could not be counted. The range must not be empty.
     pub(crate) fn count_batch(
         &mut self,
         units: Range<usize>,
         cancel: &Cancel,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> (Vec<u64>, Result<(), Error>) {
         let first = units.start;
-        self.counter.count_batch(units, cancel).map_err(|interrupt| interrupt.in_unit(first))
+        let mut counts = Vec::new();
+        let ended = self.counter.count_batch(units, cancel, &mut counts);
+        let ended = ended.map_err(|interrupt| interrupt.in_unit(first + counts.len()));
+        (counts, ended)
     }
 }
 

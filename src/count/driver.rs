@@ -126,16 +126,14 @@ impl<'a> Driver<'a> {
         let mut done = UnitsDone::none_from(range.start);
         let mut ended = Ok(());
         while done.units.end < range.end && begun.elapsed() < REPORT_EVERY {
-            match worker.count_batch(done.units.end..range.end, &self.count.cancel) {
-                Ok(counts) => {
-                    done.solutions += self.start.plan.solutions(done.units.end, &counts);
-                    done.units.end += counts.len();
-                    done.counts.extend(counts);
-                }
-                Err(error) => {
-                    ended = Err(error);
-                    break;
-                }
+            let counts;
+            (counts, ended) = worker.count_batch(done.units.end..range.end, &self.count.cancel);
+            // An error does not lose the units before it.
+            done.solutions += self.start.plan.solutions(done.units.end, &counts);
+            done.units.end += counts.len();
+            done.counts.extend(counts);
+            if ended.is_err() {
+                break;
             }
         }
         done.elapsed = self.begun.elapsed();

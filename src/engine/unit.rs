@@ -69,10 +69,19 @@ pub(crate) trait Counter: Send {
     /// Counts the solutions in this unit, before they are multiplied by its weight.
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt>;
 
-    /// Counts the first of these units, and the following ones of them that the engine counts at once with it. The
-    /// range must not be empty.
-    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
-        Ok(vec![self.count(units.start, cancel)?])
+    /// Counts the first of these units, and the following ones of them that the engine counts at once with it, and
+    /// appends their counts. The range must not be empty.
+    ///
+    /// Counts that were finished before an interrupt are appended, too, so that they are not lost. The interrupt belongs
+    /// to the unit behind them.
+    fn count_batch(
+        &mut self,
+        units: Range<usize>,
+        cancel: &Cancel,
+        counts: &mut Vec<u64>,
+    ) -> Result<(), Interrupt> {
+        counts.push(self.count(units.start, cancel)?);
+        Ok(())
     }
 }
 

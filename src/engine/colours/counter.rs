@@ -21,7 +21,7 @@ use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
 use super::matrix::Matrix;
 use super::squares::Colour;
 use super::subsets::MAX_SETS;
-use super::units::{Multiplicities, UnitList};
+use super::units::{Batch, Multiplicities, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, WhichCount};
@@ -68,6 +68,20 @@ impl<'a> ColoursCounter<'a> {
             swap(light, heavy);
             light.swap_programs(heavy);
         }
+    }
+
+    /// Counts the units of a batch with these ranks of their odd rows, at once.
+    fn count_sets(
+        &mut self,
+        batch: &Batch,
+        odd_ranks: &[u32],
+        cancel: &Cancel,
+    ) -> Result<Vec<u64>, Interrupt> {
+        let multiplicities = self.units.multiplicities(batch.a, batch.x);
+        let sets: Vec<usize> =
+            odd_ranks.iter().map(|y| (y - batch.y_class.start) as usize).collect();
+        self.fill(&sets, cancel)?;
+        self.sum(&sets, odd_ranks, multiplicities, cancel)
     }
 
     /// Fills the light matrix for these row sets of the class.
@@ -118,11 +132,17 @@ fn rows_of_sets(sets: &[usize], labels: usize) -> RowsOfSets {
 
 impl Counter for ColoursCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let counts = self.count_batch(unit..unit + 1, cancel)?;
+        let mut counts = Vec::new();
+        self.count_batch(unit..unit + 1, cancel, &mut counts)?;
         Ok(counts[0])
     }
 
-    fn count_batch(&mut self, units: Range<usize>, cancel: &Cancel) -> Result<Vec<u64>, Interrupt> {
+    fn count_batch(
+        &mut self,
+        units: Range<usize>,
+        cancel: &Cancel,
+        counts: &mut Vec<u64>,
+    ) -> Result<(), Interrupt> {
         let batch = self.units.batch(units.start);
         self.choose_light(batch.a);
         self.light.prepare(self.units, &batch, cancel)?;
@@ -132,15 +152,20 @@ impl Counter for ColoursCounter<'_> {
         light.list.fill(0, usize::MAX, *kernel, cancel)?;
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
-        let multiplicities = self.units.multiplicities(batch.a, batch.x);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
-        let mut counts = Vec::new();
         for odd_ranks in odd_ranks.chunks(sets_at_once) {
-            let sets: Vec<usize> =
-                odd_ranks.iter().map(|y| (y - batch.y_class.start) as usize).collect();
-            self.fill(&sets, cancel)?;
-            counts.extend(self.sum(&sets, odd_ranks, multiplicities, cancel)?);
+            match self.count_sets(&batch, odd_ranks, cancel) {
+                Ok(of_sets) => counts.extend(of_sets),
+                Err(Interrupt::Cancelled) => return Err(Interrupt::Cancelled),
+                // A number is too large in one of these units. Each of them is counted by itself, so that the units
+                // before it have their counts, and the error has its number.
+                Err(Interrupt::Overflow | Interrupt::LargeEntry) => {
+                    for odd_rank in odd_ranks {
+                        counts.extend(self.count_sets(&batch, &[*odd_rank], cancel)?);
+                    }
+                }
+            }
         }
-        Ok(counts)
+        Ok(())
     }
 }

@@ -96,8 +96,8 @@ struct Kept {
 /// The working memory for a leaf.
 pub(super) struct LeafScratch {
     lanes: Lanes,
-    /// The first lane of each label, then the second lane of each label, and so on.
-    nth_lanes: Vec<Bytes>,
+    /// The lane of each label, turn by turn.
+    turns: Vec<Bytes>,
     /// These lanes, as indices of the kernel.
     indices: Vec<Bytes>,
     planes: Box<Planes>,
@@ -128,7 +128,7 @@ impl Default for LeafScratch {
     fn default() -> Self {
         Self {
             lanes: Lanes::default(),
-            nth_lanes: Vec::new(),
+            turns: Vec::new(),
             indices: Vec::new(),
             planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
             open: Box::new(Open([[0; _]; _])),

@@ -60,8 +60,9 @@ fn tiny_limits_change_no_count() {
                 for _ in 0..8 {
                     let first = random.usize(..units);
                     let end = random.usize(first..units) + 1;
-                    let counts = counter.count_batch(first..end, &cancel);
-                    let counts = counts.expect("no overflow");
+                    let mut counts = Vec::new();
+                    let counted = counter.count_batch(first..end, &cancel, &mut counts);
+                    assert_eq!(counted, Ok(()));
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
                     assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
                 }
@@ -70,33 +71,74 @@ fn tiny_limits_change_no_count() {
     }
 }
 
+/// Counts the units of a batch, and returns the counts if there was no interrupt.
+fn count_all(counter: &mut ColoursCounter<'_>, units: Range<usize>) -> Vec<u64> {
+    let mut counts = Vec::new();
+    let counted = counter.count_batch(units, &Cancel::new(), &mut counts);
+    assert_eq!(counted, Ok(()));
+    counts
+}
+
+/// Counts the units of a batch, and cancels the count after some time. Returns the counts that were finished.
+fn count_for(counter: &mut ColoursCounter<'_>, units: Range<usize>, time: Duration) -> Vec<u64> {
+    let begun = Instant::now();
+    let cancel = Cancel::new();
+    let mut counts = Vec::new();
+    let counted = thread::scope(|scope| {
+        scope.spawn(|| {
+            while begun.elapsed() < time {}
+            cancel.cancel();
+        });
+        counter.count_batch(units.clone(), &cancel, &mut counts)
+    });
+    let wanted = if counts.len() == units.len() { Ok(()) } else { Err(Interrupt::Cancelled) };
+    assert_eq!(counted, wanted, "{} of {} units", counts.len(), units.len());
+    counts
+}
+
 /// A counter that was stopped, within a batch, a section or a part, continues as if it had not been stopped.
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
     let limits = Limits { part_len: 5000, section_words: 2000, ..Limits::new(size(18)) };
     let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
-    let counts = [WhichCount::First, WhichCount::Second];
-    let mut all_stopped = counts.map(new);
+    let which_counts = [WhichCount::First, WhichCount::Second];
+    let mut all_stopped = which_counts.map(new);
     let mut random = random();
     for round in 0..40 {
-        let which = counts[round % 2];
-        let stopped = &mut all_stopped[round % 2];
         let first = random.usize(..colours.len());
         let units = first..colours.units.batch(first).units.end;
-        let begun = Instant::now();
-        let time = Duration::from_micros(round as u64 * 60);
-        let cancel = Cancel::new();
-        let counts = thread::scope(|scope| {
-            scope.spawn(|| {
-                while begun.elapsed() < time {}
-                cancel.cancel();
-            });
-            stopped.count_batch(units.clone(), &cancel)
-        });
-        let whole = new(which).count_batch(units.clone(), &Cancel::new());
-        assert!(counts == Err(Interrupt::Cancelled) || counts == whole, "{counts:?}");
-        assert_eq!(stopped.count_batch(units, &Cancel::new()), whole);
+        let whole = count_all(&mut new(which_counts[round % 2]), units.clone());
+        let stopped = &mut all_stopped[round % 2];
+        let finished = count_for(stopped, units.clone(), Duration::from_micros(round as u64 * 60));
+        assert!(whole.starts_with(&finished), "{finished:?} of {whole:?}");
+        assert_eq!(count_all(stopped, units), whole);
+    }
+}
+
+/// The units of a batch are counted one by one, as on large boards. A cancellation comes later and later, until it comes
+/// after the first of them and before the last one.
+#[test]
+fn a_stopped_batch_gives_the_units_that_are_finished() {
+    let colours = Colours::new(size(18));
+    let limits = Limits { matrix_rows: 1, ..Limits::new(size(18)) };
+    let mut counter =
+        ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let units = (0..colours.len())
+        .map(|unit| colours.units.batch(unit).units)
+        .max_by_key(ExactSizeIterator::len)
+        .expect("there are units");
+    assert!(units.len() >= 10, "{units:?}");
+    let whole = count_all(&mut counter, units.clone());
+    let mut time = Duration::ZERO;
+    loop {
+        let finished = count_for(&mut counter, units.clone(), time);
+        assert!(whole.starts_with(&finished), "{finished:?} of {whole:?}");
+        if !finished.is_empty() && finished.len() < whole.len() {
+            break;
+        }
+        assert!(finished.len() < whole.len(), "no cancellation came within the batch");
+        time += Duration::from_micros(20);
     }
 }
 
@@ -147,6 +189,40 @@ fn the_formula_of_memory_knows_how_many_placements_there_are() {
             assert!((0.95..1.6).contains(&ratio), "{columns} columns, {rows} rows: {ratio}");
         }
     }
+}
+
+/// In a batch the units before the one whose entry is too large are counted, and this one is named, as if each unit were
+/// counted by itself.
+#[test]
+fn an_entry_that_is_too_large_is_an_error_of_its_own_unit() {
+    let colours = Colours::new(size(13));
+    let limits = Limits { largest_entry: 1, ..Limits::new(size(13)) };
+    let mut counter =
+        ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let mut batches_in_part = 0;
+    let mut unit = 0;
+    while unit < colours.len() {
+        let units = colours.units.batch(unit).units;
+        let mut counts = Vec::new();
+        let counted = counter.count_batch(units.clone(), &Cancel::new(), &mut counts);
+        let mut one_by_one = Vec::new();
+        let mut ended = Ok(());
+        for unit in units.clone() {
+            match counter.count(unit, &Cancel::new()) {
+                Ok(count) => one_by_one.push(count),
+                Err(interrupt) => {
+                    ended = Err(interrupt);
+                    break;
+                }
+            }
+        }
+        assert_eq!((counts, counted), (one_by_one.clone(), ended), "{units:?}");
+        if ended == Err(Interrupt::LargeEntry) && !one_by_one.is_empty() {
+            batches_in_part += 1;
+        }
+        unit = units.end;
+    }
+    assert!(batches_in_part > 0, "no batch has a large entry behind its first unit");
 }
 
 /// Without room for an entry there is no count: never a wrong one.

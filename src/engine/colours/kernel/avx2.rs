@@ -104,8 +104,8 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn add_hits(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
-    for lanes in nth_lanes {
+fn add_hits(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
+    for lanes in turns {
         let picked = pick(hits, lanes);
         let more = [
             _mm256_castsi256_si128(picked[0]),

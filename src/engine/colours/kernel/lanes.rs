@@ -36,6 +36,9 @@ impl Bytes {
 }
 
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
+///
+/// Lanes come by turns: the first lane of each label, then the second lanes of the labels that have one, and so on. In a
+/// turn the labels increase. So a layer has each label once or twice, and not as often as it has lanes.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     starts: Vec<u32>,
@@ -47,8 +50,8 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Makes room for leaves of this number of words.
     pub(super) fn reserve(&mut self, words: usize) {
-        // The last lane of a label is often not full. Two lanes are written at once, of which the second may be empty.
-        let lanes = (words / SLOTS + 2 * LANES + 2).max(self.starts.len());
+        // The last lane of a label is often not full, and each lane is written before it is known whether it has words.
+        let lanes = (words / SLOTS + 2 * LANES + 1).max(self.starts.len());
         self.starts.resize(lanes, 0);
         self.present.resize(lanes, 0);
         self.labels.resize(lanes, 0);
@@ -61,32 +64,37 @@ impl Lanes {
         for (at, word) in (1..).zip(words.own()) {
             ends[(word >> LABEL_SHIFT) as usize % LANES] = at;
         }
-        let mut writer = LaneWriter {
-            starts: &mut self.starts,
-            present: &mut self.present,
-            labels: &mut self.labels,
-            len: 0,
-        };
+        let Self { starts, present, labels, len } = self;
+        // There is no branch in a turn, because it could not be predicted: a lane without words is written, too, and the
+        // next one takes its place.
+        *len = 0;
         let mut start = 0;
-        for (label, end) in (0..).zip(ends) {
+        for (label, end) in (0..).zip(&mut ends) {
             // A label without words has the end 0.
-            let end = end.max(start);
-            // There is no branch for up to two lanes.
-            writer.put(label, start, end);
-            writer.put(label, end.min(start + 8), end);
-            start += 16;
-            while start < end {
-                writer.put(label, start, end);
-                start += 8;
-            }
-            start = end;
+            *end = start.max(*end);
+            starts[*len] = start;
+            labels[*len] = label;
+            present[*len] = present_bits(*end - start);
+            *len += usize::from(start < *end);
+            start = *end;
         }
-        let len = writer.len;
-        self.len = len;
+        let mut turn = 0..*len;
+        while !turn.is_empty() {
+            for lane in turn.clone() {
+                let label = labels[lane];
+                let end = ends[label as usize % LANES];
+                let start = end.min(starts[lane] + SLOTS as u32);
+                starts[*len] = start;
+                labels[*len] = label;
+                present[*len] = present_bits(end - start);
+                *len += usize::from(start < end);
+            }
+            turn = turn.end..*len;
+        }
         let whole = len.next_multiple_of(LANES);
-        self.starts[len..whole].fill(0);
-        self.present[len..whole].fill(0);
-        self.labels[len..whole].fill(0);
+        starts[*len..whole].fill(0);
+        present[*len..whole].fill(0);
+        labels[*len..whole].fill(0);
     }
 
     /// Returns the layers, the last of which is filled up with lanes without words.
@@ -102,24 +110,10 @@ impl Lanes {
     }
 }
 
-/// The lanes of a leaf while they are written.
-struct LaneWriter<'a> {
-    starts: &'a mut [u32],
-    present: &'a mut [u8],
-    labels: &'a mut [u8],
-    len: usize,
-}
-
-impl LaneWriter<'_> {
-    /// Writes a lane with the first eight of the words from `start` to `end`, or with all if there are fewer. Without
-    /// words, the next lane takes its place.
-    #[inline(always)]
-    fn put(&mut self, label: u8, start: u32, end: u32) {
-        self.starts[self.len] = start;
-        self.present[self.len] = ((1_u32 << (end - start).min(8)) - 1) as u8;
-        self.labels[self.len] = label;
-        self.len += usize::from(start < end);
-    }
+/// Returns a bit for each of the first eight words of a lane, or for all if there are fewer.
+#[inline(always)]
+fn present_bits(words: u32) -> u8 {
+    ((1_u32 << words.min(SLOTS as u32)) - 1) as u8
 }
 
 /// Sixty-four lanes.
@@ -134,19 +128,19 @@ pub(super) struct Layer<'a> {
 const NONE: u8 = 0x80;
 
 impl Layer<'_> {
-    /// Finds the first lane of each label, then the second lane of each label, and so on.
-    pub(super) fn nth_lanes(&self, nth_lanes: &mut Vec<Bytes>) {
-        nth_lanes.clear();
+    /// Finds the lane of each label, turn by turn.
+    pub(super) fn turns(&self, turns: &mut Vec<Bytes>) {
+        turns.clear();
         let lanes = self.present.0.partition_point(|words| *words > 0);
-        let mut nth = 0;
-        let mut last_label = None;
+        let mut next_label = 0;
         for (lane, label) in (0..).zip(self.labels.0).take(lanes) {
-            nth = if last_label == Some(label) { nth + 1 } else { 0 };
-            last_label = Some(label);
-            if nth == nth_lanes.len() {
-                nth_lanes.push(Bytes([NONE; LANES]));
+            // In a turn the labels increase.
+            if turns.is_empty() || label < next_label {
+                turns.push(Bytes([NONE; LANES]));
             }
-            nth_lanes[nth].0[label as usize % LANES] = lane;
+            let turn = turns.last_mut().expect("it was added");
+            turn.0[label as usize % LANES] = lane;
+            next_label = label + 1;
         }
     }
 }

@@ -35,13 +35,13 @@ macro_rules! loops {
             entries: &mut [Entries],
             scratch: &mut LeafScratch,
         ) {
-            let LeafScratch { lanes, nth_lanes, indices, planes, open } = scratch;
+            let LeafScratch { lanes, turns, indices, planes, open } = scratch;
             lanes.cut(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
-                layer.nth_lanes(nth_lanes);
+                layer.turns(turns);
                 indices.clear();
-                for lanes in &*nth_lanes {
+                for lanes in &*turns {
                     indices.extend(index(lanes));
                 }
                 for (set, section) in records(leaf.sections) {

@@ -54,8 +54,8 @@ fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "neon")]
-fn add_hits(entries: &mut Entries, hits: Vector, nth_lanes: &[Index], _labels: &Bytes) {
-    for lanes in nth_lanes {
+fn add_hits(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
+    for lanes in turns {
         let picked = pick(hits, lanes);
         let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
         for (eighth, more) in pieces_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {

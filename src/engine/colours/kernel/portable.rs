@@ -69,9 +69,9 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
 
 /// Adds the hits of each lane to the entry of the lane's label. Entries stop at 65535.
 ///
-/// `labels` has the label of each lane. `nth_lanes` has the same information for kernels that add many entries at once:
+/// `labels` has the label of each lane. `turns` has the same information for kernels that add many entries at once:
 /// the first lane of each label, then the second lane of each label, and so on.
-fn add_hits(entries: &mut Entries, hits: Vector, _nth_lanes: &[Index], labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
         let entry = &mut entries.0[usize::from(labels.0[lane]) % LANES];
         *entry = entry.saturating_add(hits.into());
