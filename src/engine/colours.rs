@@ -35,11 +35,6 @@
 //!
 //! **Sources.** Found for this program. docs/COLOURS.md names relatives.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "row sets have at most 32 bits, and there are few of them"
-)]
-
 mod code;
 mod colour;
 mod compile;

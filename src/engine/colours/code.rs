@@ -23,6 +23,7 @@ pub(super) const NO_BIT: u32 = 64;
 pub(super) const MAX_PLANES: usize = 4096;
 /// The distance between the offsets of successive squares or pairs.
 pub(super) const OFFSET_SCALE: usize = 8;
+const _: () = assert!(MAX_PLANES * OFFSET_SCALE <= 1 << 16, "an offset has 16 bits");
 /// The largest number of items of a group. Each item has up to eight hits with a lane. Vectors add pairs of products
 /// of these hits with weights, in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MAX_GROUP: usize = 8;
@@ -47,6 +48,11 @@ pub(super) fn unpack(word: u32) -> [usize; 2] {
     [(word & 0xffff) as usize, (word >> 16) as usize]
 }
 
+/// Returns a depth or a length as a word of code.
+fn word_of(number: usize) -> u32 {
+    u32::try_from(number).expect("code has less than 2^32 words")
+}
+
 /// A program, or a part of one, while it is written.
 #[derive(Default)]
 pub(super) struct Code(pub(super) Vec<u32>);
@@ -54,12 +60,15 @@ pub(super) struct Code(pub(super) Vec<u32>);
 impl Code {
     /// Begins a filter and its subtree. Returns where it begins.
     pub(super) fn filter(&mut self, depth: usize, queen: u64) -> usize {
-        self.begin([2 * depth as u32, 0, queen as u32, (queen >> 32) as u32])
+        #[expect(clippy::cast_possible_truncation, reason = "half of it")]
+        let low_half = queen as u32;
+        let high_half = (queen >> 32) as u32;
+        self.begin([2 * word_of(depth), 0, low_half, high_half])
     }
 
     /// Begins a leaf. Returns where it begins. Sections follow.
     pub(super) fn leaf(&mut self, depth: usize) -> usize {
-        self.begin([2 * depth as u32 + 1, 0, 0, 0, 0])
+        self.begin([2 * word_of(depth) + 1, 0, 0, 0, 0])
     }
 
     /// Begins a piece with these words, the second of which will be its length. Returns where it begins.
@@ -70,7 +79,7 @@ impl Code {
 
     /// Ends the piece that begins at `start`.
     fn end(&mut self, start: usize) {
-        self.0[start + 1] = (self.0.len() - start) as u32;
+        self.0[start + 1] = word_of(self.0.len() - start);
     }
 
     /// Ends the subtree of a filter. If the subtree is empty, removes the filter.
@@ -89,9 +98,9 @@ impl Code {
             self.0.truncate(start);
             return;
         }
-        self.0[start + 2] = sections_len as u32;
-        self.0[start + 3] = squares.len() as u32;
-        self.0[start + 4] = pairs.len() as u32;
+        self.0[start + 2] = word_of(sections_len);
+        self.0[start + 3] = word_of(squares.len());
+        self.0[start + 4] = word_of(pairs.len());
         self.0.extend_from_slice(squares);
         self.0.extend_from_slice(pairs);
         self.end(start);
@@ -145,20 +154,24 @@ pub(super) struct LeafCode<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree.
+    /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree. Panics
+    /// if the code is cut off, because solutions would be missing without notice.
     pub(super) fn first(code: &'a [u32]) -> Option<(usize, Self, &'a [u32])> {
         let [head, length, ..] = *code else {
+            assert!(code.is_empty(), "a whole instruction");
             return None;
         };
         let depth = head as usize / 2;
         let behind = &code[length as usize..];
         let is_filter = head % 2 == 0;
         if is_filter {
-            let ([.., low, high], subtree) = code.split_first_chunk::<FILTER>()?;
+            let ([.., low, high], subtree) =
+                code.split_first_chunk::<FILTER>().expect("a whole filter");
             let queen = u64::from(*low) | u64::from(*high) << 32;
             return Some((depth, Self::Filter { queen, subtree }, behind));
         }
-        let ([.., sections, squares, pairs], rest) = code.split_first_chunk::<LEAF>()?;
+        let ([.., sections, squares, pairs], rest) =
+            code.split_first_chunk::<LEAF>().expect("a whole leaf");
         let (sections, rest) = rest.split_at(*sections as usize);
         let (squares, rest) = rest.split_at(*squares as usize);
         let pairs = &rest[..*pairs as usize];
@@ -173,6 +186,7 @@ pub(super) fn records(code: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut rest = code;
     std::iter::from_fn(move || {
         let [number, length, ..] = rest else {
+            assert!(rest.is_empty(), "whole pieces");
             return None;
         };
         let (piece, next) = rest.split_at(*length as usize);

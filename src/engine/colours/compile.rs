@@ -21,7 +21,7 @@ use super::code::Code;
 use super::completions::Leaf;
 use super::kernel::{SLACK, Words};
 use super::limits::Limits;
-use super::squares::{Queens, bits};
+use super::squares::Queens;
 use super::subsets::MAX_ROWS;
 use super::tree::{Child, RowSet, Tree};
 use crate::cancel::Cancel;
@@ -164,8 +164,10 @@ impl<'a> Compiler<'a> {
                 rows_of_any |= 1 << row;
             }
         }
-        for row in bits(rows_of_any.into()) {
-            leaf.add_squares(&tree.board, row as u32, queens);
+        for row in 0..u32::BITS {
+            if rows_of_any >> row & 1 == 1 {
+                leaf.add_squares(&tree.board, row, queens);
+            }
         }
         for set in sets {
             let rows_left = &set.rows[depth..];

@@ -124,6 +124,7 @@ impl Leaf {
 }
 
 /// Returns the offset of the plane with this number.
+#[expect(clippy::cast_possible_truncation, reason = "a leaf has at most MAX_PLANES planes")]
 fn offset(half: usize) -> u32 {
     (OFFSET_SCALE * half) as u32
 }
@@ -142,7 +143,8 @@ struct Items {
 impl Items {
     /// Makes empty groups for this number of labels.
     fn new(labels: usize) -> Self {
-        let groups = (0..labels as u32).map(|label| ([label; _], 0)).collect();
+        let labels_end = u32::try_from(labels).expect("a label is a set of columns of 32 bits");
+        let groups = (0..labels_end).map(|label| ([label; _], 0)).collect();
         Self { groups, labels: vec![0; labels + 1], ..Self::default() }
     }
 

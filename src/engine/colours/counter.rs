@@ -15,8 +15,9 @@
 use std::mem::swap;
 use std::ops::Range;
 
+use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::colour::ColourState;
-use super::kernel::{RowsOfSets, Scratch, Totals};
+use super::kernel::{LANES, RowsOfSets, Scratch, Totals};
 use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
 use super::matrix::Matrix;
 use super::squares::Colour;
@@ -44,6 +45,10 @@ impl<'a> ColoursCounter<'a> {
         which: WhichCount,
         limits: Limits,
     ) -> Self {
+        // The loops of kernels have room for no more.
+        assert!(limits.block_labels <= LANES, "a label of a block is a lane of a row");
+        assert!(limits.leaf_planes <= MAX_PLANES, "an offset has 16 bits");
+        assert!(limits.section_items <= MAX_ITEMS, "sums of 32 bits have room");
         let light_part_len = limits.part_len / LIGHT_PROGRAM_DIVISOR;
         let heavy_part_len = limits.part_len;
         Self {
@@ -149,7 +154,8 @@ impl Counter for ColoursCounter<'_> {
         self.heavy.prepare(self.units, &batch, cancel)?;
         let Self { light, kernel, limits, .. } = self;
         // The list is filled whole, because a matrix has all its labels.
-        light.list.fill(0, usize::MAX, *kernel, cancel)?;
+        let listed = light.list.fill(0, usize::MAX, *kernel, cancel)?;
+        assert_eq!(listed, light.list.to_list.len(), "the light list is one section");
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();

@@ -128,7 +128,9 @@ fn bytes_of_words(
     // Words are found, then ordered, so they exist twice. Each depth of a tree keeps the words of two blocks: the
     // block for which programs are compiled, and the block that is counted.
     let words = 2.0 * (listed_words + light_words) + zones_words + 2.0 * block_words;
-    size_of::<u64>() as u64 * words as u64
+    #[expect(clippy::cast_possible_truncation, reason = "an estimate, of far less than 2^64 words")]
+    let whole_words = words as u64;
+    size_of::<u64>() as u64 * whole_words
 }
 
 /// Returns the largest number of placements of queens in this number of rows of a sub-board, within some percent.

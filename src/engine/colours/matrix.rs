@@ -42,11 +42,9 @@ pub(super) struct Matrix {
 
 impl Matrix {
     pub(super) fn new(limits: Limits) -> Self {
-        let weight_bits = limits.digit_bits * DIGITS as u32;
-        assert!(
-            MAX_MULTIPLICITY * u32::from(limits.largest_entry) < 1 << weight_bits,
-            "digits for all weights"
-        );
+        let largest_weight = u64::from(MAX_MULTIPLICITY) * u64::from(limits.largest_entry);
+        let numbers_of_digits = 1_u64 << (limits.digit_bits as usize * DIGITS);
+        assert!(largest_weight < numbers_of_digits, "digits for all weights");
         Self { entries: Vec::new(), rows_of_block: 0, weights: Weights::default(), limits }
     }
 
@@ -59,7 +57,13 @@ impl Matrix {
     ) -> Result<(), Interrupt> {
         self.rows_of_block = rows_of_block;
         self.entries.clear();
-        self.entries.reserve_exact(blocks * rows_of_block);
+        let rows = blocks * rows_of_block;
+        if self.entries.capacity() < rows {
+            // The old matrix is given back before the new one is made, because a vector that grows holds both for a
+            // moment.
+            self.entries = Vec::new();
+        }
+        self.entries.reserve_exact(rows);
         for _ in 0..blocks {
             // A cancellation must not wait until the whole matrix is written, which has up to 448 MiB.
             if cancel.is_cancelled() {
@@ -152,13 +156,14 @@ impl Weights {
         let largest_weight = MAX_MULTIPLICITY * u32::from(largest_entry);
         let last_digit = largest_weight.max(1).ilog2() / digit_bits;
         for number in 1..=last_digit {
+            let upper_digits = u8::try_from(number).expect("there are three digits");
             let digits = &mut self.digits[number as usize];
             digits.resize(self.upper_digits_len.len().max(digits.len()), Bytes::ZERO);
             let digits = &mut digits[rows.clone()];
             kernel.weigh(pairs, number * digit_bits, mask, digits, heavy_rows);
             for row in heavy_rows {
                 if digits[*row] != Bytes::ZERO {
-                    self.upper_digits_len[rows.start + row] = number as u8;
+                    self.upper_digits_len[rows.start + row] = upper_digits;
                 }
             }
         }

@@ -105,6 +105,7 @@ impl SubBoard {
     pub(super) fn free(&self, row: u32, queens: Queens) -> u32 {
         // Column c is attacked along the sum row + c, which is bit c after a shift by the row, and along the difference
         // c - row + 15.
+        #[expect(clippy::cast_possible_truncation, reason = "sums are in the lower half")]
         let sums = queens.diagonals as u32;
         let differences = (queens.diagonals >> 32) as u32;
         let attacked = sums >> row | differences >> (15 - row);
@@ -193,7 +194,8 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
             *word = 1 << sum | 1 << (32 + difference);
         }
     }
-    let mut rows_from_middle: Vec<u32> = (0..rows_len as u32).collect();
+    let rows_end = u32::try_from(rows_len).expect("a board has at most 32 rows");
+    let mut rows_from_middle: Vec<u32> = (0..rows_end).collect();
     // Row i of the sub-board is row r = 2 i + parity of the board. Twice its distance from the middle is |2 r + 1 - n|.
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
     let columns = (1 << columns_len) - 1;

@@ -47,7 +47,8 @@ impl Subsets {
         sets.sort_by_key(|set| (set & !outer, set & outer));
         for set in sets {
             let sets_of_size = &mut subsets.by_size[set.count_ones() as usize];
-            subsets.rank[set as usize] = sets_of_size.len() as u32;
+            let rank = u32::try_from(sets_of_size.len()).expect("sets have 16 bits");
+            subsets.rank[set as usize] = rank;
             sets_of_size.push(set);
         }
         subsets.classes = subsets.by_size.iter().map(|sets| classes(sets, outer)).collect();
@@ -95,7 +96,7 @@ fn classes(sets: &[u32], outer: u32) -> Vec<Range<u32>> {
     let mut ranks = Vec::new();
     let mut first = 0;
     for class in sets.chunk_by(|one, other| one & !outer == other & !outer) {
-        let end = first + class.len() as u32;
+        let end = first + u32::try_from(class.len()).expect("a class has at most 20 sets");
         ranks.push(first..end);
         first = end;
     }
@@ -122,7 +123,8 @@ mod tests {
                 for (rank, set) in (0..).zip(sets) {
                     assert_eq!(subsets.rank(*set), rank);
                     let complement = subsets.rank(subsets.all() & !set);
-                    assert_eq!(complement, sets.len() as u32 - 1 - rank, "{set:b} of {len}");
+                    let mirrored = sets.len() - 1 - rank as usize;
+                    assert_eq!(complement as usize, mirrored, "{set:b} of {len}");
                 }
             }
         }

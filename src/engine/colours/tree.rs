@@ -50,11 +50,12 @@ impl Tree {
         }
         row_sets.sort_unstable();
         let mut indices = vec![DROPPED; board.columns as usize + 1];
-        let mut labels_len = 0;
+        let mut labels_end = 0;
         for label in labels {
-            indices[board.label(label) as usize] = labels_len as u32;
-            labels_len += 1;
+            indices[board.label(label) as usize] = labels_end;
+            labels_end += 1;
         }
+        let labels_len = labels_end as usize;
         Self { board: board.clone(), sets: row_sets, labels: indices, labels_len }
     }
 

@@ -197,7 +197,8 @@ impl UnitList {
     /// Returns the rank of the complement of a set of `a` rows or columns of an even board, because the complement
     /// reverses the order.
     fn recoloured_rank(&self, a: u32, rank: u32) -> u32 {
-        self.even.of_size(a).len() as u32 - 1 - rank
+        let last = self.even.of_size(a).len() - 1;
+        u32::try_from(last).expect("sets have 16 bits") - rank
     }
 
     /// Returns the ranks y of a class with which this x forms a unit: the rows must be their own key.

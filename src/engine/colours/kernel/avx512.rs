@@ -105,6 +105,7 @@ fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64; 8]) -> us
 /// of eight by eight bits, and one instruction transposes all eight. Then sixteen rows by sixteen bytes are
 /// transposed by four stages of unpacking, in each quarter of the lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+#[expect(clippy::cast_possible_truncation, reason = "places in 64 bytes")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
     let by_byte = load(&std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8));

@@ -58,6 +58,7 @@ impl Lanes {
     }
 
     /// Cuts words, ordered by label, into lanes.
+    #[expect(clippy::cast_possible_truncation, reason = "eight words in a lane")]
     #[inline(always)]
     pub(super) fn cut(&mut self, words: Words<'_>) {
         let mut ends = [0_u32; LANES];
@@ -111,6 +112,7 @@ impl Lanes {
 }
 
 /// Returns a bit for each of the first eight words of a lane, or for all if there are fewer.
+#[expect(clippy::cast_possible_truncation, reason = "eight bits for eight words")]
 #[inline(always)]
 fn present_bits(words: u32) -> u8 {
     ((1_u32 << words.min(SLOTS as u32)) - 1) as u8

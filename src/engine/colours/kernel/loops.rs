@@ -100,6 +100,7 @@ macro_rules! loops {
         }
 
         /// Joins each word of `ones` with each of `words` that shares no diagonal with it.
+        #[expect(clippy::cast_possible_truncation, reason = "eight bits for eight words")]
         $(#[$compiled])*
         pub(super) fn join(ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize {
             let (whole, rest) = words.own().as_chunks();
@@ -119,6 +120,7 @@ macro_rules! loops {
 
         /// Weighs a block of the light matrix, quarter by quarter: entries are multiplied by multiplicities, cut to
         /// bytes, then transposed.
+        #[expect(clippy::cast_possible_truncation, reason = "a digit is the lowest byte")]
         $(#[$compiled])*
         pub(super) fn weigh(
             pairs: &Pairs<'_>,

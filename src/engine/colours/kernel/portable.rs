@@ -57,6 +57,7 @@ pub(super) fn index(places: &Bytes) -> Index {
 }
 
 /// Visits the lanes that have hits, because most lanes have none.
+#[expect(clippy::cast_possible_truncation, reason = "the lowest byte")]
 fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     for (first, mut word) in (0..).step_by(8).zip(hits) {
         while word != 0 {

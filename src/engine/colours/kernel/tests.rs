@@ -1,5 +1,7 @@
 //! Tests every kernel against the simplest loops, on random programs and blocks of many lengths.
 
+#![expect(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 use super::*;
 use crate::engine::colours::code::{Code, Groups, MAX_ITEMS, pack};
 use crate::engine::tests::{kernels, random};

@@ -1,6 +1,8 @@
 //! The method of docs/COLOURS.md with plain sets: no words, lists, trees or kernels. It uses nothing of the engine,
 //! and agrees with it about every unit and every pair of column sets.
 
+#![expect(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
