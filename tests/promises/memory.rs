@@ -329,7 +329,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     refused(&limited(50_000, subtrees, "16"), 1, &words);
 }
 
-/// The plan alone would take seconds and half a gigabyte.
+/// The memory of a thread is checked before a journal or a folder is made.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
     let file_path = fresh("q30.journal");
@@ -343,7 +343,7 @@ fn what_cannot_be_counted_is_refused_before_any_work() {
         &format!("count 30 --shard 0/2 --journal {file}"),
         &format!("count 30 --shard 0/2 --journal {folder}"),
     ] {
-        // Less address space than the plan takes: it is not made.
+        // Less address space than one thread takes.
         let limited = format!("ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
         refused(&shell(&limited), 1, &["engine colours", "n = 30", "--engine subtrees"]);
     }

@@ -137,8 +137,7 @@ fn add_products(sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Su
 }
 
 #[target_feature(enable = "avx2")]
-fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
-    let sums = _mm256_add_epi32(_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
+fn widen(sums: Sums, totals: &mut [u64; 8]) {
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
     let halves = pieces_mut(totals);

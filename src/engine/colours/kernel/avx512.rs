@@ -80,8 +80,7 @@ fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> 
 }
 
 #[target_feature(enable = "avx512f")]
-fn widen([a, b, c, d]: [Sums; 4], totals: &mut [u64; 8]) {
-    let sums = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+fn widen(sums: Sums, totals: &mut [u64; 8]) {
     let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(sums));
     let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(sums));
     let total = avx512::load::<u64, 8>(totals);

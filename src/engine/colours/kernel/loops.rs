@@ -77,14 +77,12 @@ macro_rules! loops {
                     let [lowest_digits, upper_digits @ ..] = &weights.digits;
                     let lowest_digits = &lowest_digits[rows.clone()];
                     let upper_len = &weights.upper_digits_len[rows.clone()];
-                    // Four sums are used in turn, because each addition to a sum waits for the one before it.
-                    let mut lowest = [zero(); 4];
+                    let mut lowest = zero();
                     let mut upper = [zero(); DIGITS - 1];
                     for (items, groups) in records(section) {
                         of_length!(items, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
-                            let [a, b, c, d] = lowest;
-                            lowest = [b, c, d, add_products(a, hits, &lowest_digits[label], &labels)];
+                            lowest = add_products(lowest, hits, &lowest_digits[label], &labels);
                             for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
                                 *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
                             }
@@ -93,7 +91,7 @@ macro_rules! loops {
                     let [lowest_totals, upper_totals @ ..] = &mut totals[set];
                     widen(lowest, lowest_totals);
                     for (sum, totals) in upper.into_iter().zip(upper_totals) {
-                        widen([sum, zero(), zero(), zero()], totals);
+                        widen(sum, totals);
                     }
                 }
             }

@@ -95,8 +95,8 @@ fn products_of_two(
 }
 
 #[target_feature(enable = "neon")]
-fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
-    totals[0] += sums.map(|sums| vaddlvq_u32(sums)).iter().sum::<u64>();
+fn widen(sums: Sums, totals: &mut [u64; 8]) {
+    totals[0] += vaddlvq_u32(sums);
 }
 
 /// Transposes each quarter of the lanes in three steps. First the bytes of lane l and lane l + 8 alternate, so that a

@@ -70,8 +70,8 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
 
 /// Adds the hits of each lane to the entry of the lane's label. Entries stop at 65535.
 ///
-/// `labels` has the label of each lane. `turns` has the same information for kernels that add many entries at once:
-/// the first lane of each label, then the second lane of each label, and so on.
+/// `labels` has the label of each lane. `turns` has the same information for kernels that add many entries at once: for
+/// each turn of the layer, the lane of each label.
 fn add_hits(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
         let entry = &mut entries.0[usize::from(labels.0[lane]) % LANES];
@@ -93,9 +93,9 @@ fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index)
     sums
 }
 
-/// Adds four times sums to totals of 64 bits, and so makes room for more products.
-fn widen(sums: [Sums; 4], totals: &mut [u64; 8]) {
-    totals[0] += sums.iter().sum::<u64>();
+/// Adds sums to totals of 64 bits, and so makes room for more products.
+fn widen(sums: Sums, totals: &mut [u64; 8]) {
+    totals[0] += sums;
 }
 
 /// Joins a word with each of the words under the mask that shares no bit with it, and returns the number of joined words.
