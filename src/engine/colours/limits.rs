@@ -4,7 +4,6 @@
 
 use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::kernel::{Bytes, DIGITS, Entries, LANES};
-use super::list::MAX_KEPT_WORDS;
 use super::subsets::MAX_SETS;
 use crate::board::size::BoardSize;
 use crate::engine::plain::binomial;
@@ -88,8 +87,8 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
 /// Returns the bytes with which a thread can count every unit of a board. The thread keeps its memory from unit to
 /// unit, so each part may grow to its maximum over all numbers of white queens.
 ///
-/// Batches of each number of white queens, six class pairs or more of each, took 0.78 to 0.93 of these bytes on one thread
-/// for n = 20 to 30. For n = 20 and 21 all class pairs were measured.
+/// The largest batches of each number of white queens, six class pairs of each or more, took 0.79 to 0.91 of these bytes
+/// for n = 20 to 30.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     let limits = Limits::new(size);
     let n = size.get();
@@ -105,11 +104,8 @@ pub(crate) fn bytes(size: BoardSize) -> u64 {
     let beyond_parts = if n > LARGEST_WHOLE { programs / 8 } else { 0 };
     // Some fifty zones of each colour are kept, each with a table by columns.
     let tables = 100 * size_of::<u32>() as u64 * (2 << even);
-    // On smaller boards all zones together have fewer words than may be kept.
-    let kept_words = if n > 22 { 2 * MAX_KEPT_WORDS } else { 0 };
-    let kept = tables + (size_of::<u64>() * kept_words) as u64;
     let rest = 3 << 19;
-    largest.bytes() + programs + beyond_parts + kept + rest
+    largest.bytes() + programs + beyond_parts + tables + rest
 }
 
 /// The memory that depends on the number of white queens.

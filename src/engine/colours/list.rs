@@ -25,7 +25,7 @@ const MAX_CENTRE_ROWS: u32 = 6;
 /// pairs.
 const MAX_AT_ONCE: usize = 64;
 /// The number of words of all zones together above which zones are not kept.
-pub(super) const MAX_KEPT_WORDS: usize = 1 << 18;
+const MAX_KEPT: usize = 1 << 18;
 
 /// The placements on the even rows of one colour.
 pub(super) struct List {
@@ -126,7 +126,7 @@ impl List {
         let both = [self.centre_rows, self.outer_rows];
         let are_kept = both.iter().all(|rows| self.zones.contains_key(rows));
         let kept_words: usize = self.zones.values().map(|zone| zone.words.len()).sum();
-        if !are_kept && kept_words > MAX_KEPT_WORDS {
+        if !are_kept && kept_words > MAX_KEPT {
             self.zones.clear();
         }
         for rows in both {
