@@ -119,8 +119,8 @@ struct Parts {
     listed: [f64; 2],
     /// The number of words of the first block of a list.
     block: f64,
-    /// The number of words of the two zones of the white and of the black list.
-    zones: [f64; 2],
+    /// The number of words of the two zones of a list.
+    zones: f64,
 }
 
 impl Parts {
@@ -150,12 +150,14 @@ impl Parts {
         let heavy_listed = heavy_words.min(section);
         // The first block has the labels with the most words, up to half as many again as the mean.
         let block = 1.5 * heavy_words * limits.block_labels as f64 / heavy_labels as f64;
+        let heavy_queens = if is_white_light { even - a } else { a };
+        let zones = most_words(even, heavy_queens.div_ceil(2)) + most_words(even, heavy_queens / 2);
         Self {
             matrix: rows * size_of::<Entries>() as u64,
             weights: sets * light_labels * (DIGITS * size_of::<Bytes>()) as u64,
             listed: if is_white_light { [white, heavy_listed] } else { [heavy_listed, black] },
             block: heavy_listed.min(block),
-            zones: [words_of_zones(even, a), words_of_zones(odd, even - a)],
+            zones,
         }
     }
 
@@ -166,27 +168,21 @@ impl Parts {
             weights: self.weights.max(other.weights),
             listed: [self.listed[0].max(other.listed[0]), self.listed[1].max(other.listed[1])],
             block: self.block.max(other.block),
-            zones: [self.zones[0].max(other.zones[0]), self.zones[1].max(other.zones[1])],
+            zones: self.zones.max(other.zones),
         }
     }
 
     fn bytes(&self) -> u64 {
         // Words of a list are found, then ordered, so they exist twice. Each depth of a tree keeps the words of two
         // blocks: the block for which programs are compiled, and the block that is counted.
-        let words = 2.0 * (self.listed[0] + self.listed[1]) + 2.0 * self.block;
-        let zones = self.zones[0] + self.zones[1];
+        let words = 2.0 * (self.listed[0] + self.listed[1]) + 2.0 * self.block + self.zones;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "an estimate, of far less than 2^64 words"
         )]
-        let whole_words = (words + zones) as u64;
+        let whole_words = words as u64;
         self.matrix + self.weights + size_of::<u64>() as u64 * whole_words
     }
-}
-
-/// Returns the number of words of both zones of a list for this number of rows.
-fn words_of_zones(columns: u32, rows: u32) -> f64 {
-    most_words(columns, rows.div_ceil(2)) + most_words(columns, rows / 2)
 }
 
 /// Returns the number of sets of `members` of `len` rows or columns that are their own reverse.
