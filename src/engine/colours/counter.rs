@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::code::{MAX_ITEMS, MAX_PLANES};
 use super::colour::ColourState;
 use super::kernel::{LANES, RowsOfSets, Scratch, Totals};
-use super::limits::Limits;
+use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
 use super::matrix::Matrix;
 use super::squares::Colour;
 use super::subsets::MAX_SETS;
@@ -49,12 +49,14 @@ impl<'a> ColoursCounter<'a> {
         assert!(limits.block_labels <= LANES, "a label of a block is a lane of a row");
         assert!(limits.leaf_planes <= MAX_PLANES, "an offset has 16 bits");
         assert!(limits.section_items <= MAX_ITEMS, "sums of 32 bits have room");
+        let light_part_len = limits.part_len / LIGHT_PROGRAM_DIVISOR;
+        let heavy_part_len = limits.part_len;
         Self {
             units,
             kernel,
             limits,
-            light: ColourState::new(units, Colour::White, which, limits, limits.light_part_len),
-            heavy: ColourState::new(units, Colour::Black, which, limits, limits.part_len),
+            light: ColourState::new(units, Colour::White, which, limits, light_part_len),
+            heavy: ColourState::new(units, Colour::Black, which, limits, heavy_part_len),
             matrix: Matrix::new(limits),
             scratch: Scratch::default(),
         }

@@ -27,7 +27,6 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     some(&mut |limits, random| limits.block_labels = 1 << random.u8(1..5));
     some(&mut |limits, random| limits.section_words = random.usize(1..300));
     some(&mut |limits, random| limits.part_len = random.usize(1..200));
-    some(&mut |limits, random| limits.light_part_len = random.usize(1..70));
     some(&mut |limits, random| limits.matrix_rows = random.usize(..100));
     some(&mut |limits, random| {
         limits.digit_bits = random.u32(2..8);
@@ -101,12 +100,7 @@ fn count_for(counter: &mut ColoursCounter<'_>, units: Range<usize>, time: Durati
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
-    let limits = Limits {
-        part_len: 5000,
-        light_part_len: 1700,
-        section_words: 2000,
-        ..Limits::new(size(18))
-    };
+    let limits = Limits { part_len: 5000, section_words: 2000, ..Limits::new(size(18)) };
     let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
     let which_counts = [WhichCount::First, WhichCount::Second];
     let mut all_stopped = which_counts.map(new);
