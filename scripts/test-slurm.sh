@@ -180,8 +180,9 @@ kill_a_program() {
 wait_for kill_a_program
 say "the program was killed in the task of shard $killed"
 
+# The nodes whose tasks began last, because a task that ends before its node is stopped is not run again.
 two_nodes() {
-  read -r dead frozen < <(timeout 5 squeue -h -r -j "$faults" -t R -o %N | head -n 2 | paste -sd' ')
+  read -r dead frozen < <(timeout 5 squeue -h -r -j "$faults" -t R --sort=-S -o %N | head -n 2 | paste -sd' ')
   [ -n "$frozen" ]
 }
 wait_for two_nodes
