@@ -6,7 +6,7 @@ journal, which this program, the driver, writes into FOLDER. So workers and driv
 command, run again, counts only the shards that FOLDER lacks. At the end `nqueens merge FOLDER` prints the total.
 Options of `nqueens count`, such as --engine, may follow `--`.
 
-Exit codes are those of `nqueens`: `nqueens --help` lists them. If a shard fails too often, the code is 1, or 4 if the
+The exit codes are the ones that `nqueens --help` lists. If a shard fails too often, the code is 1, or 4 if the
 reason was memory or threads that other programs use. If the scheduler is gone, the code is 3.
 """
 

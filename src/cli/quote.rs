@@ -30,8 +30,8 @@ fn is_harmful(c: char) -> bool {
 
 /// Returns a path as a word of a command, for sh, bash and fish.
 ///
-/// A path with characters that cannot be printed as they are, or that is no text, is written with `printf`, which all
-/// of these shells have. Shells drop line feeds at the end of what a command prints, so a path that ends in a line feed
+/// A path with characters that cannot be printed as they are, or that is no text, is written with `printf`, because all
+/// three shells have it. Shells drop line feeds at the end of what a command prints, so a path that ends in a line feed
 /// cannot be written in this way, and is shown as `PATH`.
 pub(crate) fn quoted(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();

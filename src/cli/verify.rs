@@ -202,8 +202,7 @@ fn wrong_lines_of_disputed(record: &Record, cancel: &Cancel) -> Result<Vec<Wrong
     Ok(wrong_lines?.concat())
 }
 
-/// Recounts a unit with two different counts, and returns those of its lines that are wrong, or nothing after a
-/// cancellation.
+/// Recounts a unit with two different counts, and returns its wrong lines. Returns no line after a cancellation.
 fn wrong_lines_of_unit(
     lines: &[RecordedCount],
     plan: &Plan,

@@ -1,6 +1,6 @@
 //! The exit code of each error of the library, and the way out that follows the error's message.
 //!
-//! No match here has an arm for the rest, so a new error cannot be forgotten.
+//! No match on an error of the library has an arm for the rest, so a new error cannot be forgotten.
 
 use std::io::ErrorKind;
 use std::path::Path;

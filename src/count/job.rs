@@ -311,7 +311,7 @@ impl Recorded {
         }
     }
 
-    /// Takes from a record what `run` needs to count the missing ones of these units.
+    /// Takes from a record what `run` needs to count those of the given units that are missing.
     fn from_record(record: Record, units: &[Range<usize>], run: &Run) -> Self {
         Self {
             todo: record.missing_in(units),

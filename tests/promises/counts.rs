@@ -52,13 +52,13 @@ mod long {
     use super::*;
 
     #[test]
-    #[ignore = "takes half a minute"]
+    #[ignore = "takes 12 s"]
     fn every_engine_counts_all_boards_for_which_it_is_sensible() {
         count_with_every_engine(0);
     }
 
     #[test]
-    #[ignore = "takes a quarter of a minute"]
+    #[ignore = "takes 4 s"]
     fn every_kernel_counts_all_boards_for_which_it_is_sensible() {
         count_with_every_kernel(0);
     }

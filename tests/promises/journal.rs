@@ -74,7 +74,7 @@ mod long {
     use super::*;
 
     #[test]
-    #[ignore = "takes a quarter of a minute"]
+    #[ignore = "takes 21 s"]
     fn a_flipped_bit_costs_its_own_line_and_in_line_1_the_journal_is_refused() {
         changed_bytes_cost_their_own_line("flipped", |_| {
             (0..8).map(|bit| 1 << bit).chain([0xff]).collect()

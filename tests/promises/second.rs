@@ -233,7 +233,7 @@ struct NamedWorker<'a> {
 /// Units of boards that no test can count: every kernel and both counts agree, for a worker that begins and for one
 /// that has counted other units, and two units agree with backtracking.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes 36 s"]
 fn units_of_the_largest_boards_count_the_same() {
     for (n, sample) in [(24, 8), (25, 5), (26, 2)] {
         let mut random = fastrand::Rng::with_seed(n.into());

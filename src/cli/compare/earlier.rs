@@ -30,7 +30,7 @@ struct Row {
     run_seconds: Vec<f64>,
 }
 
-/// Reads the rows of these configurations on these boards. It is an error if the file has none of these rows, because
+/// Reads the rows of a file that belong to given boards and configurations. A file without such a row is an error, because
 /// then nothing can be compared.
 pub(super) fn read(
     path: &Path,

@@ -11,8 +11,7 @@
 //! A leaf takes the last rows, at most five, at once. That pays as soon as few words are left: see
 //! [`kernel`](super::kernel). The number of words left differs little from block to block, so the words of one block
 //! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves. So
-//! one program serves up to 20 batches. It leaves out the completions whose label is left out for all of these
-//! batches.
+//! one program serves up to 20 batches. A completion whose label is left out in every batch is not in the program.
 //!
 //! A program that would be too long is compiled in parts. A part ends between two children of a node, and the next
 //! part begins with the queens of this node.

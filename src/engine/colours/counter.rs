@@ -159,17 +159,17 @@ impl Counter for ColoursCounter<'_> {
         let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
-        for odd_ranks in odd_ranks.chunks(sets_at_once) {
-            match self.count_sets(&batch, odd_ranks, cancel) {
+        for counted_at_once in odd_ranks.chunks(sets_at_once) {
+            match self.count_sets(&batch, counted_at_once, cancel) {
                 Ok(of_sets) => counts.extend(of_sets),
-                Err(Interrupt::Cancelled) => return Err(Interrupt::Cancelled),
-                // A number is too large in one of these units. Each of them is counted by itself, so that the units
-                // before it have their counts, and the error has its number.
-                Err(Interrupt::Overflow | Interrupt::LargeEntry) => {
-                    for odd_rank in odd_ranks {
+                Err(Interrupt::Overflow | Interrupt::LargeEntry) if counted_at_once.len() > 1 => {
+                    // A number is too large in one of several units. Each unit is counted by itself, so that the units
+                    // before it have their counts, and the error has its number.
+                    for odd_rank in counted_at_once {
                         counts.extend(self.count_sets(&batch, &[*odd_rank], cancel)?);
                     }
                 }
+                Err(interrupt) => return Err(interrupt),
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ impl Bytes {
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 ///
 /// Lanes come by turns: the first lane of each label, then the second lanes of the labels that have one, and so on. In a
-/// turn the labels increase. So a layer has each label once or twice, and not as often as it has lanes.
+/// turn the labels increase. So most layers have each label once or twice, however many lanes it has.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     starts: Vec<u32>,
