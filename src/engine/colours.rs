@@ -36,7 +36,6 @@
 //! **Sources.** Found for this program. docs/COLOURS.md names relatives.
 
 mod code;
-mod colour;
 mod compile;
 mod completions;
 mod counter;
@@ -44,6 +43,7 @@ mod kernel;
 mod limits;
 mod list;
 mod matrix;
+mod role;
 mod squares;
 mod subsets;
 mod tree;

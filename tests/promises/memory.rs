@@ -116,11 +116,11 @@ mod needs_cgroups {
         let nested = Group::new("memory", "tight", "1750M");
         let inner = nested.below("roomy", "2G");
         for group in [&tight, &inner] {
-            let words = ["n = 26 on 5 threads", "--threads 2", "nqueens cpu", "--engine subtrees"];
+            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "--engine subtrees"];
             refused(&group.run("count 26 --threads 5"), 1, &words);
             // What the message proposes does fit, until it is stopped.
             let mut shell = Command::new("sh");
-            shell.args(["-c", &group.shell("count 26 --threads 2")]).stderr(Stdio::piped());
+            shell.args(["-c", &group.shell("count 26 --threads 3")]).stderr(Stdio::piped());
             let mut counting = spawn(&mut shell);
             wait_for_work(&mut counting, Duration::from_secs(3));
             send("TERM", &counting);
@@ -190,6 +190,53 @@ mod needs_cgroups {
         answers(&alone.run(&format!("status --quiet {journal}")), "100\n");
         refused(&alone.run(&format!("verify {journal}")), 4, &["cannot start"]);
     }
+}
+
+/// The resident memory of a process at its peak, in bytes, as long as the process lives.
+fn peak_memory(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes = line.trim().strip_suffix(" kB")?;
+    Some(kibibytes.parse::<u64>().expect("a number") << 10)
+}
+
+/// The peak of a process that counts nothing: it waits, because no one reads its solutions.
+fn peak_without_a_count() -> u64 {
+    let mut listing = nqueens(&["list", "12"]);
+    let mut listing = spawn(listing.stdout(Stdio::piped()));
+    wait_for_work(&mut listing, Duration::ZERO);
+    sleep(Duration::from_millis(300));
+    let peak = peak_memory(listing.id()).expect("it waits");
+    listing.kill().expect("it runs");
+    listing.wait().expect("it ends");
+    peak
+}
+
+/// Counts a board on one thread, and compares the peak of its memory with what is stated.
+fn counts_within_the_stated_memory(n: u32) {
+    let stated = Engine::Colours.memory_of_thread(size(n));
+    let mut counting = nqueens(&["count", &n.to_string(), "--threads", "1", "--quiet"]);
+    let mut counting = spawn(counting.stdout(Stdio::null()));
+    let mut peak = 0;
+    while counting.try_wait().expect("it is a child").is_none() {
+        peak = peak_memory(counting.id()).unwrap_or(peak);
+        sleep(Duration::from_millis(5));
+    }
+    let used = peak - peak_without_a_count();
+    let share = used as f64 / stated as f64;
+    assert!((0.9..=1.0).contains(&share), "n = {n}: {used} of {stated} bytes");
+}
+
+#[test]
+fn a_thread_takes_the_stated_memory_and_no_more() {
+    counts_within_the_stated_memory(20);
+}
+
+#[test]
+#[ignore = "takes three minutes"]
+fn a_thread_takes_the_stated_memory_and_no_more_on_larger_boards() {
+    counts_within_the_stated_memory(21);
+    counts_within_the_stated_memory(22);
 }
 
 /// A unit of n = 28, and 94 MB for each thread that counts it again by backtracking.
@@ -283,12 +330,12 @@ mod needs_root {
     }
 }
 
-/// The limit falls while the count runs. Rust aborts the process then, as a kill does, and the journal is good. The next
-/// allocation that fails may come after some 15 s only, because a count keeps its memory.
+/// The limit falls while the count runs. Rust aborts the process then, as a kill does, and the journal is good. On a
+/// smaller board the next allocation may come much later, because a count keeps its memory.
 #[test]
 fn an_allocation_that_fails_loses_no_journal() {
     let path = fresh("memory-falls.journal");
-    let mut counting = spawn(&mut count_into("24", &path, &["--threads", "2"]));
+    let mut counting = spawn(&mut count_into("26", &path, &["--threads", "2"]));
     let units = wait_for_units(&path, &mut counting, 0);
     let limit = format!("--pid={}", counting.id());
     let lowered = Command::new("prlimit").args([&limit, "--as=50000000"]).status();
@@ -315,7 +362,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
         shell(&format!("ulimit -v {kibibytes}; exec {NQUEENS} {command} --threads {threads}"))
     };
     let estimate = "estimate 21 --seconds 0.2";
-    for kibibytes in [300_000, 1_500_000] {
+    for kibibytes in [300_000, 700_000] {
         let output = limited(kibibytes, estimate, "16");
         refused(&output, 1, &["n = 21 on 16 threads, but ulimit -v leaves only", "--threads"]);
         let (_, fitting) = stderr(&output).split_once("--threads ").expect("some fit");

@@ -25,9 +25,9 @@ pub(super) const MAX_PLANES: usize = 4096;
 pub(super) const OFFSET_SCALE: usize = 8;
 const _: () = assert!(MAX_PLANES * OFFSET_SCALE <= 1 << 16, "an offset has 16 bits");
 /// The largest number of items of a group. Each item has up to eight hits with a lane. Vectors add pairs of products
-/// of these hits with weights, in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
+/// of these hits with coefficients, in 16 bits with a sign: 2 * 8 * 8 * 255 < 2^15.
 pub(super) const MAX_GROUP: usize = 8;
-/// The largest number of items of a section. A sum of 32 bits has room for the products of weights and numbers of
+/// The largest number of items of a section. A sum of 32 bits has room for the products of coefficients and numbers of
 /// bits, sixteen to a sum: 16 * 255 * 8 * 65536 < 2^32.
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 const _: () = assert!(16 * 255 * 8 * (MAX_ITEMS as u64) < 1 << 32, "sums of 32 bits have room");
@@ -154,8 +154,8 @@ pub(super) struct LeafCode<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree. Panics
-    /// if the code is cut off, because solutions would be missing without notice.
+    /// Returns the first instruction of some code, its depth, and the code after the instruction and its subtree.
+    /// Panics if the code is cut off, because solutions would be missing without notice.
     pub(super) fn first(code: &'a [u32]) -> Option<(usize, Self, &'a [u32])> {
         let [head, length, ..] = *code else {
             assert!(code.is_empty(), "a whole instruction");

@@ -27,8 +27,9 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 
-/// The program of a tree.
+/// A tree and its program.
 pub(super) struct Program {
+    pub(super) tree: Tree,
     code: Code,
     /// Whether the code is the whole program. If not, it is a part of it or nothing.
     is_whole: bool,
@@ -37,29 +38,29 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(part_len: usize) -> Self {
-        Self { code: Code::default(), is_whole: false, part_len }
+    pub(super) fn new(tree: Tree, part_len: usize) -> Self {
+        Self { tree, code: Code::default(), is_whole: false, part_len }
     }
 
-    /// Forgets the program and keeps its memory.
-    pub(super) fn clear(&mut self) {
+    /// Begins the program of another tree in the same memory. Nothing is compiled yet.
+    pub(super) fn begin(&mut self, tree: Tree) {
+        self.tree = tree;
         self.is_whole = false;
     }
 
-    /// Visits the program of a tree part by part. If the code is not the whole program, each part is compiled first.
-    /// The sample, a block of medium length, stands for all blocks.
+    /// Visits the program part by part, and its tree with each part. If the code is not the whole program, each part is
+    /// compiled first. The sample, a block of medium length, stands for all blocks.
     pub(super) fn each_part(
         &mut self,
-        tree: &Tree,
         sample: Words<'_>,
         limits: &Limits,
         kernel: Kernel,
         cancel: &Cancel,
-        mut visit: impl FnMut(&[u32]) -> Result<(), Interrupt>,
+        mut visit: impl FnMut(&[u32], &Tree) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
-        let Self { code, is_whole, part_len } = self;
+        let Self { tree, code, is_whole, part_len } = self;
         if *is_whole {
-            return visit(&code.0);
+            return visit(&code.0, tree);
         }
         let mut compiler = Compiler {
             tree,
@@ -79,7 +80,7 @@ impl Program {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            visit(&compiler.code.0)?;
+            visit(&compiler.code.0, tree)?;
             if compiler.path.is_empty() {
                 *is_whole = part == 0;
                 break;

@@ -1,25 +1,28 @@
 //! Counts the units of a batch together.
 //!
 //! The *light* colour is the one with fewer queens, or black if both have equally many. The other one is *heavy*. The
-//! light matrices are filled for as many units at a time as `Limits::matrix_rows` allows, block by block. The labels of
-//! a block of the list are in lanes, and each label of the tree has a row. Then the program of the heavy colour runs,
-//! with weights that are made from the light entries. A block of heavy labels needs one row of the light matrix for
-//! each lane, so tiles of entries are transposed.
+//! light matrices are filled for as many units at a time as `Limits::matrix_rows` allows, block by block. Each label of
+//! a block of the list has a column, and each label of the tree has a row. Then the program of the heavy colour runs,
+//! with coefficients that are made from the light entries. A block of heavy labels needs one row of the light matrix
+//! for each of its columns, so tiles of entries are transposed.
 //!
 //! ```text
 //!              white, light                          black, heavy
-//!       block of 64 labels Ce in lanes          block of 64 labels Co in lanes
+//!       columns: a block of 64 labels Ce        columns: a block of 64 labels Co
 //!       row: a label Co                         row: a label Ce
 //! ```
+//!
+//! **What is kept.** Neighbouring batches have the same pair of classes, so they share their trees and programs. Each
+//! batch has its own lists, and the units that are counted at once have a matrix of their own. All of them begin anew
+//! in the memory that the last ones had, because fresh memory would cost more time than a short batch takes to count.
 
-use std::mem::swap;
 use std::ops::Range;
 
 use super::code::{MAX_ITEMS, MAX_PLANES};
-use super::colour::ColourState;
-use super::kernel::{LANES, RowsOfSets, Scratch, Totals};
-use super::limits::{LIGHT_PROGRAM_DIVISOR, Limits};
+use super::kernel::{BLOCK_LABELS, RowsOfSets, Scratch, Totals};
+use super::limits::Limits;
 use super::matrix::Matrix;
+use super::role::{ColourBoards, Role};
 use super::squares::Colour;
 use super::subsets::MAX_SETS;
 use super::units::{Batch, Multiplicities, UnitList};
@@ -32,8 +35,12 @@ pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
     kernel: Kernel,
     limits: Limits,
-    light: ColourState,
-    heavy: ColourState,
+    white: ColourBoards,
+    black: ColourBoards,
+    /// The units whose classes the programs of both roles belong to.
+    class_pair: Range<usize>,
+    light: Role,
+    heavy: Role,
     matrix: Matrix,
     scratch: Scratch,
 }
@@ -46,33 +53,42 @@ impl<'a> ColoursCounter<'a> {
         limits: Limits,
     ) -> Self {
         // The loops of kernels have room for no more.
-        assert!(limits.block_labels <= LANES, "a label of a block is a lane of a row");
+        assert!(limits.block_labels <= BLOCK_LABELS, "a row has room for each label of a block");
         assert!(limits.leaf_planes <= MAX_PLANES, "an offset has 16 bits");
         assert!(limits.section_items <= MAX_ITEMS, "sums of 32 bits have room");
-        let light_part_len = limits.part_len / LIGHT_PROGRAM_DIVISOR;
-        let heavy_part_len = limits.part_len;
+        let white = ColourBoards::new(units, Colour::White, which);
+        let black = ColourBoards::new(units, Colour::Black, which);
         Self {
             units,
             kernel,
             limits,
-            light: ColourState::new(units, Colour::White, which, limits, light_part_len),
-            heavy: ColourState::new(units, Colour::Black, which, limits, heavy_part_len),
+            class_pair: 0..0,
+            light: Role::new(&white, limits, limits.light_part_len),
+            heavy: Role::new(&black, limits, limits.part_len),
+            white,
+            black,
             matrix: Matrix::new(limits),
             scratch: Scratch::default(),
         }
     }
 
-    /// Makes the colour with fewer queens the light one. If both have equally many, black is light, because white has
-    /// more hits, as measured.
-    fn choose_light(&mut self, a: u32) {
+    /// Begins the lists of a batch, and its programs, unless they are those of the last batch.
+    ///
+    /// The colour with fewer queens is the light one. If both have equally many, black is light, because white has more
+    /// hits, as measured.
+    fn begin(&mut self, batch: &Batch, cancel: &Cancel) -> Result<(), Interrupt> {
+        let Self { units, white, black, class_pair, light, heavy, .. } = self;
         // There are a white queens in even rows, and in odd rows equally many or one fewer.
-        let white_queens = a + self.units.white_in_odd_rows(a);
-        let is_white_light = 2 * white_queens < self.units.size.get();
-        let Self { light, heavy, .. } = self;
-        if (light.colour == Colour::White) != is_white_light {
-            swap(light, heavy);
-            light.swap_programs(heavy);
+        let white_queens = batch.a + units.white_in_odd_rows(batch.a);
+        let is_white_light = 2 * white_queens < units.size.get();
+        let (of_light, of_heavy) = if is_white_light { (white, black) } else { (black, white) };
+        if !class_pair.contains(&batch.units.start) {
+            light.begin_class_pair(of_light, units, batch);
+            heavy.begin_class_pair(of_heavy, units, batch);
+            *class_pair = units.class_pair_units(batch.units.start);
         }
+        light.begin_batch(of_light, units, batch, cancel)?;
+        heavy.begin_batch(of_heavy, units, batch, cancel)
     }
 
     /// Counts the units of a batch with these ranks of their odd rows, at once.
@@ -92,7 +108,7 @@ impl<'a> ColoursCounter<'a> {
     /// Fills the light matrix for these row sets of the class.
     fn fill(&mut self, sets: &[usize], cancel: &Cancel) -> Result<(), Interrupt> {
         let Self { kernel, limits, light, matrix, scratch, .. } = self;
-        let labels = light.tree.labels_len;
+        let labels = light.program.tree.labels_len;
         let rows = rows_of_sets(sets, labels);
         matrix.clear(light.list.blocks().len(), sets.len() * labels, cancel)?;
         light.each_block(limits, *kernel, cancel, |code, block, _| {
@@ -103,7 +119,7 @@ impl<'a> ColoursCounter<'a> {
         })
     }
 
-    /// Returns the count of each unit: for each row set, the sum over all pairs of labels of the weighted light entry
+    /// Returns the count of each unit: for each row set, the sum over all pairs of labels of the multiplied light entry
     /// times the heavy entry. `odd_ranks` has the rank y of each set.
     fn sum(
         &mut self,
@@ -113,13 +129,19 @@ impl<'a> ColoursCounter<'a> {
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, limits, light, heavy, matrix, scratch, .. } = self;
-        let rows = rows_of_sets(sets, heavy.tree.labels_len);
+        let rows = rows_of_sets(sets, heavy.program.tree.labels_len);
         let mut totals = [Totals::default(); MAX_SETS];
         heavy.each_block(limits, *kernel, cancel, |code, block, tree| {
-            let weights =
-                matrix.weigh(light, block.labels, tree, multiplicities, odd_ranks, *kernel)?;
+            let coefficients = matrix.make_coefficients(
+                light,
+                block.labels,
+                tree,
+                multiplicities,
+                odd_ranks,
+                *kernel,
+            )?;
             kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
-                kernel.sum_leaf(leaf, words, &rows, weights, &mut totals, scratch);
+                kernel.sum_leaf(leaf, words, &rows, coefficients, &mut totals, scratch);
             })
         })?;
         sets.iter().map(|set| matrix.total(&totals[*set])).collect()
@@ -149,14 +171,12 @@ impl Counter for ColoursCounter<'_> {
         counts: &mut Vec<u64>,
     ) -> Result<(), Interrupt> {
         let batch = self.units.batch(units.start);
-        self.choose_light(batch.a);
-        self.light.prepare(self.units, &batch, cancel)?;
-        self.heavy.prepare(self.units, &batch, cancel)?;
+        self.begin(&batch, cancel)?;
         let Self { light, kernel, limits, .. } = self;
         // The list is filled whole, because a matrix has all its labels.
         let listed = light.list.fill(0, usize::MAX, *kernel, cancel)?;
         assert_eq!(listed, light.list.to_list.len(), "the light list is one section");
-        let rows_of_set = light.list.blocks().len() * light.tree.labels_len;
+        let rows_of_set = light.list.blocks().len() * light.program.tree.labels_len;
         let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         for counted_at_once in odd_ranks.chunks(sets_at_once) {

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! For the light colour the hits of each lane are added to a row of the matrix, under the lane's label. For the heavy
-//! colour the hits of each lane are multiplied by the weight of the lane's label and summed at once. So the matrix of
-//! the heavy colour is never stored.
+//! colour the hits of each lane are multiplied by the coefficient of the lane's label and summed at once. So the matrix
+//! of the heavy colour is never stored.
 //!
 //! # The kernels
 //!
@@ -27,7 +27,7 @@
 //! operation. The other kernels have them under the same names.
 //!
 //! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 packs the fitting ones with an
-//! instruction, and the other kernels write each word and then advance by 0 or 1. Weights are made from arrays of
+//! instruction, and the other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of
 //! sixteen numbers, which the compiler turns into vectors.
 
 use std::ops::Range;
@@ -37,13 +37,13 @@ use super::subsets::{MAX_ROWS, MAX_SETS};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
-pub(super) use lanes::{Bytes, LABEL_SHIFT, LANES, SLACK, Words};
-use lanes::{Lanes, Layer, SLOTS};
+pub(super) use lanes::{BLOCK_LABELS, Bytes, LABEL_SHIFT, SLACK, Words};
+use lanes::{LANES, Lanes, Layer, SLOTS};
 
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(super) struct Entries(pub(super) [u16; LANES]);
+pub(super) struct Entries(pub(super) [u16; BLOCK_LABELS]);
 
 /// The rows of each row set in a block, one for each label of the tree. `None` if the set is not counted.
 pub(super) type RowsOfSets = [Option<Range<usize>>; MAX_SETS];
@@ -59,23 +59,23 @@ pub(super) struct Pairs<'a> {
     /// The row of each heavy label.
     pub(super) rows: &'a [usize],
     /// The multiplicities of pairs of labels, in a row for each heavy label.
-    pub(super) multiplicities: &'a [Entries; LANES],
+    pub(super) multiplicities: &'a [Entries; BLOCK_LABELS],
 }
 
-/// The largest number of digits of a weight, because an entry of 16 bits may be counted four times.
+/// The largest number of digits of a coefficient, because an entry of 16 bits may be counted four times.
 pub(super) const DIGITS: usize = 3;
 
-/// The weight of a hit with each label of the tree and each label of the block, digit by digit.
+/// The coefficient of a hit with each label of the tree and each label of the block, digit by digit.
 #[derive(Debug, Default)]
-pub(super) struct Weights {
-    /// The lowest digits of all weights, then the next ones, and so on. `upper_digits_len` says how many of the upper
-    /// digits a row has. Other values there mean nothing.
+pub(super) struct Coefficients {
+    /// The lowest digits of all coefficients, then the next ones, and so on. `upper_digits_len` says how many of the
+    /// upper digits a row has. Other values there mean nothing.
     pub(super) digits: [Vec<Bytes>; DIGITS],
     /// The number of digits of each row after the first one. Few rows have any.
     pub(super) upper_digits_len: Vec<u8>,
 }
 
-/// For each digit of the weights, eight sums of hits times digits. The sum of all eight is the total of the digit.
+/// For each digit of the coefficients, eight sums of hits times digits. The sum of all eight is the total of the digit.
 pub(super) type Totals = [[u64; 8]; DIGITS];
 
 /// The working memory of a thread.
@@ -202,15 +202,15 @@ impl Kernel {
             scratch: &mut LeafScratch,
         );
 
-        /// Adds the hits of a leaf, times their weights, to the totals of each row set.
+        /// Adds the hits of a leaf, times their coefficients, to the totals of each row set.
         pub(super) fn sum_leaf(
-            self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, weights: &Weights,
+            self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, coefficients: &Coefficients,
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );
 
         /// Writes the products of entries and multiplicities, shifted right by `shift` bits and cut to a byte under the
         /// mask, into these rows: one row for each label of the light block. Returns the largest entry.
-        pub(super) fn weigh(
+        pub(super) fn make_coefficients(
             self, pairs: &Pairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
         ) -> u16;
     }

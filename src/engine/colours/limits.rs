@@ -3,13 +3,8 @@
 //! All limits are in one value. Tests make them tiny, so that small boards take every path that large boards take.
 
 use super::code::{MAX_ITEMS, MAX_PLANES};
-use super::kernel::{Bytes, DIGITS, Entries, LANES};
-use super::subsets::MAX_SETS;
+use super::kernel::BLOCK_LABELS;
 use crate::board::size::BoardSize;
-use crate::engine::plain::binomial;
-
-/// The factor by which the program of the light colour is shorter than that of the heavy one.
-pub(super) const LIGHT_PROGRAM_DIVISOR: usize = 3;
 
 /// The limits of a counter.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +14,16 @@ pub(super) struct Limits {
     /// The number of words after which a section of a list ends. A longer list is made and counted section by
     /// section.
     pub(super) section_words: usize,
-    /// The largest length of a program that is kept for other batches, in words of code. A longer one is compiled for
-    /// each batch, part by part. A part may be longer by what is below one node. For the light colour this is divided
-    /// by [`LIGHT_PROGRAM_DIVISOR`].
+    /// The largest length of a heavy program that is kept for other batches, in words of code. A longer one is compiled
+    /// for each batch, part by part. A part may be longer by what is below one node.
     pub(super) part_len: usize,
+    /// The largest length of a light program.
+    pub(super) light_part_len: usize,
     /// The number of rows of the light matrix. Batches that need more are counted a few row sets at a time.
     pub(super) matrix_rows: usize,
     /// The largest entry of the light matrix.
     pub(super) largest_entry: u16,
-    /// The number of bits of a digit of the weights.
+    /// The number of bits of a digit of the coefficients.
     pub(super) digit_bits: u32,
     /// The largest number of words with which a node is a leaf, by the number of rows left. With more rows left, no
     /// node is a leaf.
@@ -41,18 +37,12 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(size: BoardSize) -> Self {
-        let n = size.get();
+        let [part_len, light_part_len] = part_lens(size);
         Self {
-            block_labels: LANES,
+            block_labels: BLOCK_LABELS,
             section_words: 1 << 22,
-            // These are 4, 14, 60, 160 and 256 MiB.
-            part_len: match n {
-                ..=20 => 1 << 20,
-                21..=22 => 7 << 19,
-                23..=24 => 15 << 20,
-                25..=26 => 40 << 20,
-                _ => 64 << 20,
-            },
+            part_len,
+            light_part_len,
             // These are 448 MiB.
             matrix_rows: 7 << 19,
             // A larger entry may have been cut off.
@@ -66,85 +56,39 @@ impl Limits {
     }
 }
 
-/// Returns the bytes with which a thread can count every unit of a board. The thread keeps its memory from unit to
-/// unit, so each part may grow to its maximum over all numbers of white queens.
-pub(crate) fn bytes(size: BoardSize) -> u64 {
-    let limits = Limits::new(size);
-    let side = size.get().div_ceil(2);
-    let mut matrix_bytes = 0;
-    let mut weights_bytes = 0;
-    let mut words_bytes = 0;
-    for a in 0..=side {
-        let heavy_queens = a.max(side - a);
-        let light_queens = a.min(side - a);
-        let labels = binomial(side as usize, light_queens as usize) as u64;
-        matrix_bytes = matrix_bytes.max(bytes_of_matrix(&limits, labels));
-        weights_bytes = weights_bytes.max(bytes_of_weights(labels));
-        words_bytes =
-            words_bytes.max(bytes_of_words(&limits, side, heavy_queens, light_queens, labels));
-    }
-    // Each colour has a program, or a part of one, with four bytes for a word of code. A part may be longer by what is
-    // below one node, and an eighth is added for this.
-    let code_len = limits.part_len + limits.part_len / LIGHT_PROGRAM_DIVISOR;
-    let programs_bytes = code_len as u64 * 9 / 2;
-    // The rest is little.
-    let rest_bytes = 4 << 20;
-    matrix_bytes + weights_bytes + words_bytes + programs_bytes + rest_bytes
-}
-
-/// Returns the bytes of the light matrix, if each of its sides has this number of labels.
-fn bytes_of_matrix(limits: &Limits, labels: u64) -> u64 {
-    let blocks = labels.div_ceil(limits.block_labels as u64);
-    let rows_of_set = blocks * labels;
-    let rows_of_class = MAX_SETS as u64 * rows_of_set;
-    // A matrix has at least the rows of one set.
-    let rows = rows_of_class.min(rows_of_set.max(limits.matrix_rows as u64));
-    rows * size_of::<Entries>() as u64
-}
-
-/// Returns the bytes of the weights for a block of heavy labels, with this number of labels of the heavy tree.
-fn bytes_of_weights(labels: u64) -> u64 {
-    MAX_SETS as u64 * labels * (DIGITS * size_of::<Bytes>()) as u64
-}
-
-/// Returns the bytes of the lists and of the words that trees keep, for these numbers of queens of the heavy and the
-/// light colour in even rows. A sub-board has `side` rows and columns.
-fn bytes_of_words(
-    limits: &Limits,
-    side: u32,
-    heavy_queens: u32,
-    light_queens: u32,
-    labels: u64,
-) -> u64 {
-    let heavy_words = most_words(side, heavy_queens);
-    let light_words = most_words(side, light_queens);
-    let listed_words = heavy_words.min(1.05 * limits.section_words as f64);
-    // The first block has the labels with the most words, up to half as many again as the mean.
-    let mean_block_words = heavy_words * limits.block_labels as f64 / labels as f64;
-    let block_words = listed_words.min(1.5 * mean_block_words);
-    let centre_words = most_words(side, heavy_queens.div_ceil(2));
-    let outer_words = most_words(side, heavy_queens / 2);
-    let zones_words = 2.0 * (centre_words + outer_words);
-    // Words are found, then ordered, so they exist twice. Each depth of a tree keeps the words of two blocks: the
-    // block for which programs are compiled, and the block that is counted.
-    let words = 2.0 * (listed_words + light_words) + zones_words + 2.0 * block_words;
-    #[expect(clippy::cast_possible_truncation, reason = "an estimate, of far less than 2^64 words")]
-    let whole_words = words as u64;
-    size_of::<u64>() as u64 * whole_words
-}
-
-/// Returns the largest number of placements of queens in this number of rows of a sub-board, within some percent.
+/// Returns the largest lengths of a heavy and a light program that are kept.
 ///
-/// Two queens in different columns share a diagonal with a probability of 1 to 2 divided by the number of columns. It
-/// is lower if their rows are farther apart. The formula was fitted to measurements for 10 to 15 columns and four
-/// rows and more.
-pub(super) fn most_words(columns: u32, rows: u32) -> f64 {
-    let ways: f64 = (0..rows).map(|taken| f64::from(columns - taken)).product();
-    let columns = f64::from(columns);
-    let rows = f64::from(rows);
-    let filled = rows / columns;
-    // The probability that two queens share a diagonal.
-    let shared = (0.85 + 0.5 * filled + 0.5 * filled * filled) / columns;
-    let pairs_of_queens = rows * (rows - 1.0) / 2.0;
-    ways * (-shared * pairs_of_queens).exp()
+/// Up to n = 25 every program is kept. All were compiled for n = 20 to 22, and several hundred for n = 23 to 25, among
+/// them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4, 10.0, 23.9, 55.3 and
+/// 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB. On larger boards a
+/// heavy program gets more memory than a light one, because a heavy program that does not fit costs more.
+fn part_lens(size: BoardSize) -> [usize; 2] {
+    /// The number of words of code in a quarter of a MiB.
+    const QUARTER: usize = 1 << 16;
+    match size.get() {
+        ..=20 => [8 * QUARTER, 3 * QUARTER],
+        21 => [20 * QUARTER, 3 * QUARTER],
+        22 => [42 * QUARTER, 6 * QUARTER],
+        23 => [100 * QUARTER, 8 * QUARTER],
+        24 => [228 * QUARTER, 42 * QUARTER],
+        25 => [580 * QUARTER, 64 * QUARTER],
+        26 => [640 * QUARTER, 96 * QUARTER],
+        27 => [1024 * QUARTER, 160 * QUARTER],
+        _ => [1024 * QUARTER, 340 * QUARTER],
+    }
+}
+
+/// Returns the bytes with which a thread can count every unit of a board.
+///
+/// They were measured. A counter keeps its memory from batch to batch, so each part of it grows to its maximum over all
+/// batches. For each number of white queens, one counter began batches one after the other: it listed both colours,
+/// made the matrix, compiled both programs, and ran them on a first block. All pairs of classes were measured for n =
+/// 20 to 22, and random ones on larger boards, some thousands for n = 23 and a hundred for n = 30. The bytes here are
+/// up to a tenth more than the peak of resident memory.
+pub(crate) fn bytes(size: BoardSize) -> u64 {
+    /// The board of the first number.
+    const FIRST: usize = 20;
+    /// The MiB of a thread for n = 20 to 30. Smaller boards take less than the first number.
+    const MIB: [u64; 11] = [10, 17, 30, 60, 126, 274, 385, 640, 1010, 1200, 1120];
+    MIB[size.rows().saturating_sub(FIRST)] << 20
 }

@@ -9,8 +9,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::kernel::{LABEL_SHIFT, SLACK, Words};
 use super::squares::SubBoard;
@@ -25,11 +25,13 @@ const MAX_CENTRE_ROWS: u32 = 6;
 /// pairs.
 const MAX_AT_ONCE: usize = 64;
 /// The number of words of all zones together above which zones are not kept.
-const MAX_KEPT: usize = 1 << 18;
+const MAX_KEPT_WORDS: usize = 1 << 18;
 
 /// The placements on the even rows of one colour.
 pub(super) struct List {
-    board: SubBoard,
+    board: Arc<SubBoard>,
+    centre: Arc<Zone>,
+    outer: Arc<Zone>,
     /// The largest number of labels of a block.
     block_labels: usize,
     /// The labels to be listed.
@@ -40,16 +42,9 @@ pub(super) struct List {
     blocks: Vec<BlockOfList>,
     /// The words in the order in which they are found.
     found: Vec<u64>,
-    /// The rows of the centre zone.
-    centre_rows: u32,
-    /// The rows of the outer zone.
-    outer_rows: u32,
-    /// The placements on each zone, by the rows of the zone. Neighbouring lists often share a zone, so zones are
-    /// kept.
-    zones: BTreeMap<u32, Zone>,
 }
 
-/// A block of a list: its labels, by lane, and where its words are.
+/// A block of a list: its labels, by their number within the block, and where its words are.
 struct BlockOfList {
     labels: Vec<u32>,
     words: Range<usize>,
@@ -66,31 +61,32 @@ struct ListedLabel {
 pub(super) struct Block<'a> {
     /// The place of the block in the list.
     pub(super) number: usize,
-    /// The labels, by lane.
+    /// The labels, by their number within the block.
     pub(super) labels: &'a [u32],
     pub(super) words: Words<'a>,
 }
 
 impl List {
-    pub(super) fn new(board: SubBoard, block_labels: usize) -> Self {
+    /// Makes a list without labels.
+    pub(super) fn new(zones: &Zones, block_labels: usize) -> Self {
         Self {
-            board,
+            board: Arc::clone(&zones.board),
+            centre: Arc::default(),
+            outer: Arc::default(),
             block_labels,
             to_list: Vec::new(),
             section: 0..0,
             words: Vec::new(),
             blocks: Vec::new(),
             found: Vec::new(),
-            centre_rows: 0,
-            outer_rows: 0,
-            zones: BTreeMap::new(),
         }
     }
 
-    /// Begins a list for other rows and other labels. `outer` has the rows that belong to the outer zone. Nothing is
-    /// listed yet.
+    /// Begins a list of other rows and other labels, in the same memory. `outer` has the rows that belong to the outer
+    /// zone. Nothing is listed yet.
     pub(super) fn begin(
         &mut self,
+        zones: &mut Zones,
         rows: u32,
         outer: u32,
         labels: impl Iterator<Item = u32>,
@@ -100,40 +96,11 @@ impl List {
         self.to_list.extend(labels);
         self.section = 0..0;
         self.blocks.clear();
-        self.choose_zones(rows, outer);
-        self.find_zones(cancel)
-    }
-
-    /// Divides rows between the two zones. Rows move from one zone to the other until each has about half of them,
-    /// because there would be too many ways to fill a long zone.
-    fn choose_zones(&mut self, rows: u32, outer: u32) {
-        let mut centre_rows = rows & !outer;
-        let mut outer_rows = rows & outer;
-        while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
-            centre_rows |= 1 << outer_rows.trailing_zeros();
-            outer_rows &= !centre_rows;
-        }
-        while centre_rows.count_ones() > MAX_CENTRE_ROWS.max(outer_rows.count_ones() + 1) {
-            outer_rows |= 1 << centre_rows.ilog2();
-            centre_rows &= !outer_rows;
-        }
-        self.centre_rows = centre_rows;
-        self.outer_rows = outer_rows;
-    }
-
-    /// Finds the placements on both zones, unless they are kept from other lists.
-    fn find_zones(&mut self, cancel: &Cancel) -> Result<(), Interrupt> {
-        let both = [self.centre_rows, self.outer_rows];
-        let are_kept = both.iter().all(|rows| self.zones.contains_key(rows));
-        let kept_words: usize = self.zones.values().map(|zone| zone.words.len()).sum();
-        if !are_kept && kept_words > MAX_KEPT {
-            self.zones.clear();
-        }
-        for rows in both {
-            if let Entry::Vacant(place) = self.zones.entry(rows) {
-                place.insert(Zone::new(&self.board, rows, cancel)?);
-            }
-        }
+        let (centre_rows, outer_rows) = divide_between_zones(rows, outer);
+        zones.make_room(centre_rows, outer_rows);
+        self.board = Arc::clone(&zones.board);
+        self.centre = zones.zone(centre_rows, cancel)?;
+        self.outer = zones.zone(outer_rows, cancel)?;
         Ok(())
     }
 
@@ -166,9 +133,7 @@ impl List {
         kernel: Kernel,
         cancel: &Cancel,
     ) -> Result<(Vec<ListedLabel>, usize), Interrupt> {
-        let Self { board, to_list, found, .. } = self;
-        let centre = &self.zones[&self.centre_rows];
-        let outer = &self.zones[&self.outer_rows];
+        let Self { board, centre, outer, to_list, found, .. } = self;
         let mut listed = Vec::new();
         let mut end = from;
         let mut found_len = 0;
@@ -204,8 +169,8 @@ impl List {
         Ok((listed, end))
     }
 
-    /// Orders labels by their number of words, cuts them into blocks, and adds its lane to each word. Labels with
-    /// equally many words come in the reverse order in the second count.
+    /// Orders labels by how many words they have, cuts them into blocks, and adds the number of its label to each word.
+    /// Labels with equally many words come in the reverse order in the second count.
     fn make_blocks(&mut self, mut listed: Vec<ListedLabel>) {
         let Self { words, found, .. } = self;
         if self.board.which == WhichCount::Second {
@@ -217,8 +182,8 @@ impl List {
         words.reserve(words_len + SLACK);
         for of_block in listed.chunks(self.block_labels) {
             let start = words.len();
-            for (lane, label) in (0_u64..).zip(of_block) {
-                let tag = lane << LABEL_SHIFT;
+            for (number, label) in (0_u64..).zip(of_block) {
+                let tag = number << LABEL_SHIFT;
                 words.extend(found[label.found.clone()].iter().map(|word| word | tag));
             }
             let labels = of_block.iter().map(|label| label.label).collect();
@@ -238,7 +203,55 @@ impl List {
     }
 }
 
+/// Divides rows between the centre and the outer zone. Rows move from one zone to the other until each has about half
+/// of them, because there would be too many ways to fill a long zone.
+fn divide_between_zones(rows: u32, outer: u32) -> (u32, u32) {
+    let mut centre_rows = rows & !outer;
+    let mut outer_rows = rows & outer;
+    while outer_rows.count_ones() > centre_rows.count_ones() + 1 {
+        centre_rows |= 1 << outer_rows.trailing_zeros();
+        outer_rows &= !centre_rows;
+    }
+    while centre_rows.count_ones() > MAX_CENTRE_ROWS.max(outer_rows.count_ones() + 1) {
+        outer_rows |= 1 << centre_rows.ilog2();
+        centre_rows &= !outer_rows;
+    }
+    (centre_rows, outer_rows)
+}
+
+/// The zones of a sub-board by their rows. Neighbouring lists often share a zone, so zones are kept.
+pub(super) struct Zones {
+    board: Arc<SubBoard>,
+    kept: BTreeMap<u32, Arc<Zone>>,
+}
+
+impl Zones {
+    pub(super) fn new(board: SubBoard) -> Self {
+        Self { board: Arc::new(board), kept: BTreeMap::new() }
+    }
+
+    /// Forgets all zones if there are many words and one of these two zones is new.
+    fn make_room(&mut self, centre_rows: u32, outer_rows: u32) {
+        let are_kept = self.kept.contains_key(&centre_rows) && self.kept.contains_key(&outer_rows);
+        let kept_words: usize = self.kept.values().map(|zone| zone.words.len()).sum();
+        if !are_kept && kept_words > MAX_KEPT_WORDS {
+            self.kept.clear();
+        }
+    }
+
+    /// Returns the placements on these rows.
+    fn zone(&mut self, rows: u32, cancel: &Cancel) -> Result<Arc<Zone>, Interrupt> {
+        if let Some(zone) = self.kept.get(&rows) {
+            return Ok(Arc::clone(zone));
+        }
+        let zone = Arc::new(Zone::new(&self.board, rows, cancel)?);
+        self.kept.insert(rows, Arc::clone(&zone));
+        Ok(zone)
+    }
+}
+
 /// The placements on some of the rows.
+#[derive(Default)]
 struct Zone {
     /// The words, ordered by columns, and [`SLACK`] more.
     words: Vec<u64>,

@@ -1,7 +1,7 @@
-//! The light matrix, the weights of its entries, and the dot product with the heavy matrix.
+//! The light matrix, the coefficients of its entries, and the dot product with the heavy matrix.
 //!
 //! ```text
-//!     light matrix, white            weights for black
+//!     light matrix, white            coefficients for black
 //!     block of 64 labels Ce          block of 64 labels Co
 //!         Ce Ce Ce ..                    Co Co Co ..
 //!     Co   3  1  0                   Ce   6  2  0
@@ -9,17 +9,17 @@
 //!     Co   0  2  1                   Ce   0  4  2
 //! ```
 //!
-//! The weight of a heavy hit is the light entry with the same pair of labels, times the multiplicity of the pair: 0 to
-//! 4 times. Most pairs of two blocks have the same multiplicity. Where a label ties with the rows, each pair has its own.
-//! Weights are cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on. So the
-//! kernels multiply bytes, and small boards need only the lowest digits.
+//! The coefficient of a heavy hit is the light entry with the same pair of labels, times the multiplicity of the pair:
+//! 0 to 4 times. Most pairs of two blocks have the same multiplicity. Where a label ties with the rows, each pair has
+//! its own. Coefficients are cut into digits of a byte. The lowest digits are in one list, the next ones in another,
+//! and so on. So the kernels multiply bytes, and small boards need only the lowest digits.
 
 use std::ops::Range;
 
-use super::colour::ColourState;
-use super::kernel::{Bytes, DIGITS, Entries, LANES, Pairs, Totals, Weights};
+use super::kernel::{BLOCK_LABELS, Bytes, Coefficients, DIGITS, Entries, Pairs, Totals};
 use super::limits::Limits;
-use super::squares::Colour;
+use super::role::Role;
+use super::squares::Parity;
 use super::tree::Tree;
 use super::units::{Multiplicities, PairMultiplicity};
 use crate::cancel::Cancel;
@@ -29,23 +29,28 @@ use crate::engine::unit::Interrupt;
 /// The largest multiplicity of a pair of labels: twice for the transposition, and twice for the flip of the columns.
 const MAX_MULTIPLICITY: u32 = 4;
 
-/// The matrix of the light colour, and the weights for one block of the heavy colour.
+/// The matrix of the light colour, and the coefficients for one block of the heavy colour.
 pub(super) struct Matrix {
     /// The entries: for each block of the light list, for each row set that is being counted, a row for each label of
     /// the light tree.
     entries: Vec<Entries>,
     /// The number of rows that each block of the light list has.
     rows_of_block: usize,
-    weights: Weights,
+    coefficients: Coefficients,
     limits: Limits,
 }
 
 impl Matrix {
     pub(super) fn new(limits: Limits) -> Self {
-        let largest_weight = u64::from(MAX_MULTIPLICITY) * u64::from(limits.largest_entry);
+        let largest_coefficient = u64::from(MAX_MULTIPLICITY) * u64::from(limits.largest_entry);
         let numbers_of_digits = 1_u64 << (limits.digit_bits as usize * DIGITS);
-        assert!(largest_weight < numbers_of_digits, "digits for all weights");
-        Self { entries: Vec::new(), rows_of_block: 0, weights: Weights::default(), limits }
+        assert!(largest_coefficient < numbers_of_digits, "digits for all coefficients");
+        Self {
+            entries: Vec::new(),
+            rows_of_block: 0,
+            coefficients: Coefficients::default(),
+            limits,
+        }
     }
 
     /// Makes a matrix of zeros with this number of blocks.
@@ -69,7 +74,7 @@ impl Matrix {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            self.entries.resize(self.entries.len() + rows_of_block, Entries([0; LANES]));
+            self.entries.resize(self.entries.len() + rows_of_block, Entries([0; BLOCK_LABELS]));
         }
         Ok(())
     }
@@ -79,39 +84,51 @@ impl Matrix {
         &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]
     }
 
-    /// Returns the weights for a block of the heavy list: for each row set, a row for each label of the heavy tree.
-    pub(super) fn weigh(
+    /// Returns the coefficients for a block of the heavy list: for each row set, a row for each label of the heavy
+    /// tree.
+    pub(super) fn make_coefficients(
         &mut self,
-        light: &ColourState,
+        light: &Role,
         heavy_labels: &[u32],
         heavy_tree: &Tree,
         multiplicities: Multiplicities<'_>,
         odd_ranks: &[u32],
         kernel: Kernel,
-    ) -> Result<&Weights, Interrupt> {
-        self.weights.clear(odd_ranks.len() * heavy_tree.labels_len);
-        let light_rows = rows_of_labels(&light.tree, heavy_labels);
+    ) -> Result<&Coefficients, Interrupt> {
+        self.coefficients.clear(odd_ranks.len() * heavy_tree.labels_len);
+        let light_tree = &light.program.tree;
+        let light_rows = rows_of_labels(light_tree, heavy_labels);
         for block in light.list.blocks() {
             let heavy_rows = rows_of_labels(heavy_tree, block.labels);
-            let mut of_pairs =
-                PairMultiplicities::new(multiplicities, light.colour, block.labels, heavy_labels);
+            let mut of_pairs = PairMultiplicities::new(
+                multiplicities,
+                light.list_parity,
+                block.labels,
+                heavy_labels,
+            );
             for (place, y) in odd_ranks.iter().enumerate() {
                 of_pairs.set_ties(*y);
-                let first_entry = block.number * self.rows_of_block + place * light.tree.labels_len;
+                let first_entry = block.number * self.rows_of_block + place * light_tree.labels_len;
                 let pairs = Pairs {
-                    entries: &self.entries[first_entry..][..light.tree.labels_len],
+                    entries: &self.entries[first_entry..][..light_tree.labels_len],
                     rows: &light_rows,
-                    multiplicities: &of_pairs.of_lanes,
+                    multiplicities: &of_pairs.rows,
                 };
                 let first_row = place * heavy_tree.labels_len;
                 let rows = first_row..first_row + heavy_tree.labels_len;
-                self.weights.weigh(&pairs, rows, &heavy_rows, &self.limits, kernel)?;
+                self.coefficients.make_coefficients(
+                    &pairs,
+                    rows,
+                    &heavy_rows,
+                    &self.limits,
+                    kernel,
+                )?;
             }
         }
-        Ok(&self.weights)
+        Ok(&self.coefficients)
     }
 
-    /// Returns the sum over all lanes and digits.
+    /// Returns the sum over all digits.
     pub(super) fn total(&self, totals: &Totals) -> Result<u64, Interrupt> {
         let mut total = 0;
         for (number, sums) in (0..).zip(totals) {
@@ -127,7 +144,7 @@ fn rows_of_labels(tree: &Tree, labels: &[u32]) -> Vec<usize> {
     labels.iter().map(|label| tree.label(*label)).collect()
 }
 
-impl Weights {
+impl Coefficients {
     /// Makes this number of rows of zeros. The upper digits keep what they have, because their lengths become 0.
     fn clear(&mut self, rows: usize) {
         self.upper_digits_len.clear();
@@ -136,9 +153,9 @@ impl Weights {
         self.digits[0].resize(rows, Bytes::ZERO);
     }
 
-    /// Writes the weights of a block of the light list into the rows of one row set. `heavy_rows` has the row of each
-    /// light label among them.
-    fn weigh(
+    /// Writes the coefficients of a block of the light list into the rows of one row set. `heavy_rows` has the row of
+    /// each light label among them.
+    fn make_coefficients(
         &mut self,
         pairs: &Pairs<'_>,
         rows: Range<usize>,
@@ -149,18 +166,18 @@ impl Weights {
         let digit_bits = limits.digit_bits;
         let mask = u8::MAX >> (u8::BITS - digit_bits);
         let lowest = &mut self.digits[0][rows.clone()];
-        let largest_entry = kernel.weigh(pairs, 0, mask, lowest, heavy_rows);
+        let largest_entry = kernel.make_coefficients(pairs, 0, mask, lowest, heavy_rows);
         if largest_entry > limits.largest_entry {
             return Err(Interrupt::LargeEntry);
         }
-        let largest_weight = MAX_MULTIPLICITY * u32::from(largest_entry);
-        let last_digit = largest_weight.max(1).ilog2() / digit_bits;
+        let largest_coefficient = MAX_MULTIPLICITY * u32::from(largest_entry);
+        let last_digit = largest_coefficient.max(1).ilog2() / digit_bits;
         for number in 1..=last_digit {
             let upper_digits = u8::try_from(number).expect("there are three digits");
             let digits = &mut self.digits[number as usize];
             digits.resize(self.upper_digits_len.len().max(digits.len()), Bytes::ZERO);
             let digits = &mut digits[rows.clone()];
-            kernel.weigh(pairs, number * digit_bits, mask, digits, heavy_rows);
+            kernel.make_coefficients(pairs, number * digit_bits, mask, digits, heavy_rows);
             for row in heavy_rows {
                 if digits[*row] != Bytes::ZERO {
                     self.upper_digits_len[rows.start + row] = upper_digits;
@@ -171,10 +188,10 @@ impl Weights {
     }
 }
 
-/// The multiplicities of the pairs of a heavy label, by lane, and a light label.
+/// The multiplicities of the pairs of a heavy label and a light label of two blocks.
 struct PairMultiplicities {
-    /// The multiplicities in a row for each lane, with a number for each light label.
-    of_lanes: [Entries; LANES],
+    /// A row for each heavy label, with a multiplicity for each light label.
+    rows: [Entries; BLOCK_LABELS],
     /// The pairs with a label that ties with the rows. Their multiplicities depend on y.
     ties: Vec<Tie>,
 }
@@ -182,7 +199,7 @@ struct PairMultiplicities {
 /// A pair of labels whose multiplicity depends on y.
 struct Tie {
     /// The place of the heavy label in its block.
-    lane: usize,
+    heavy: usize,
     /// The place of the light label in its block.
     light: usize,
     pair: PairMultiplicity,
@@ -193,38 +210,38 @@ impl PairMultiplicities {
     /// [`PairMultiplicities::set_ties`].
     fn new(
         multiplicities: Multiplicities<'_>,
-        light_colour: Colour,
+        light_parity: Parity,
         light_labels: &[u32],
         heavy_labels: &[u32],
     ) -> Self {
-        let light_factors = factors(multiplicities, light_colour, light_labels);
-        let heavy_factors = factors(multiplicities, light_colour.other(), heavy_labels);
+        let light_factors = factors(multiplicities, light_parity, light_labels);
+        let heavy_factors = factors(multiplicities, light_parity.other(), heavy_labels);
         let light_known = light_factors.map(Option::unwrap_or_default);
         let heavy_known = heavy_factors.map(Option::unwrap_or_default);
-        let of_lanes = heavy_known.map(|heavy| Entries(light_known.map(|light| heavy * light)));
+        let rows = heavy_known.map(|heavy| Entries(light_known.map(|light| heavy * light)));
         let mut ties = Vec::new();
         if light_factors.iter().chain(&heavy_factors).all(Option::is_some) {
-            return Self { of_lanes, ties };
+            return Self { rows, ties };
         }
-        for (lane, heavy_label) in heavy_labels.iter().enumerate() {
+        for (heavy, heavy_label) in heavy_labels.iter().enumerate() {
             for (light, light_label) in light_labels.iter().enumerate() {
-                if heavy_factors[lane].is_some() && light_factors[light].is_some() {
+                if heavy_factors[heavy].is_some() && light_factors[light].is_some() {
                     continue;
                 }
-                let pair = match light_colour {
-                    Colour::White => multiplicities.of_pair(*light_label, *heavy_label),
-                    Colour::Black => multiplicities.of_pair(*heavy_label, *light_label),
+                let pair = match light_parity {
+                    Parity::Even => multiplicities.of_pair(*light_label, *heavy_label),
+                    Parity::Odd => multiplicities.of_pair(*heavy_label, *light_label),
                 };
-                ties.push(Tie { lane, light, pair });
+                ties.push(Tie { heavy, light, pair });
             }
         }
-        Self { of_lanes, ties }
+        Self { rows, ties }
     }
 
     /// Sets the multiplicities of the pairs with ties for the unit with this y.
     fn set_ties(&mut self, y: u32) {
         for tie in &self.ties {
-            self.of_lanes[tie.lane].0[tie.light] = tie.pair.in_unit(y);
+            self.rows[tie.heavy].0[tie.light] = tie.pair.in_unit(y);
         }
     }
 }
@@ -233,12 +250,12 @@ impl PairMultiplicities {
 /// label. A label that ties with the rows has no factor.
 fn factors(
     multiplicities: Multiplicities<'_>,
-    colour: Colour,
+    parity: Parity,
     labels: &[u32],
-) -> [Option<u16>; LANES] {
-    let mut factors = [Some(0); LANES];
+) -> [Option<u16>; BLOCK_LABELS] {
+    let mut factors = [Some(0); BLOCK_LABELS];
     for (factor, label) in factors.iter_mut().zip(labels) {
-        *factor = multiplicities.of_label(colour, *label);
+        *factor = multiplicities.of_label(parity, *label);
     }
     factors
 }

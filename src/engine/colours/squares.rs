@@ -33,8 +33,29 @@ pub(super) enum Colour {
 }
 
 impl Colour {
+    /// Returns the parity of the columns of the list's labels: Ce for white, Co for black. The labels of the tree have
+    /// the other parity.
+    pub(super) fn list_parity(self) -> Parity {
+        match self {
+            Self::White => Parity::Even,
+            Self::Black => Parity::Odd,
+        }
+    }
+}
+
+/// The parity of the columns of a label: even for a Ce, odd for a Co.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parity {
+    Even,
+    Odd,
+}
+
+impl Parity {
     pub(super) fn other(self) -> Self {
-        if self == Self::White { Self::Black } else { Self::White }
+        match self {
+            Self::Even => Self::Odd,
+            Self::Odd => Self::Even,
+        }
     }
 }
 

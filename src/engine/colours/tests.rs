@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::kernel::LABEL_SHIFT;
-use super::limits::{Limits, most_words};
-use super::list::List;
+use super::limits::Limits;
+use super::list::{List, Zones};
 use super::squares::{Colour, sub_boards};
 use super::tree::Tree;
 use super::*;
@@ -27,6 +27,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     some(&mut |limits, random| limits.block_labels = 1 << random.u8(1..5));
     some(&mut |limits, random| limits.section_words = random.usize(1..300));
     some(&mut |limits, random| limits.part_len = random.usize(1..200));
+    some(&mut |limits, random| limits.light_part_len = random.usize(1..70));
     some(&mut |limits, random| limits.matrix_rows = random.usize(..100));
     some(&mut |limits, random| {
         limits.digit_bits = random.u32(2..8);
@@ -100,7 +101,12 @@ fn count_for(counter: &mut ColoursCounter<'_>, units: Range<usize>, time: Durati
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
-    let limits = Limits { part_len: 5000, section_words: 2000, ..Limits::new(size(18)) };
+    let limits = Limits {
+        part_len: 5000,
+        light_part_len: 1700,
+        section_words: 2000,
+        ..Limits::new(size(18))
+    };
     let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
     let which_counts = [WhichCount::First, WhichCount::Second];
     let mut all_stopped = which_counts.map(new);
@@ -116,8 +122,8 @@ fn a_stopped_counter_counts_what_another_one_counts() {
     }
 }
 
-/// The units of a batch are counted one by one, as on large boards. Cancellations come at random moments, until one comes
-/// after the first unit and before the last one.
+/// The units of a batch are counted one by one, as on large boards. Cancellations come at random moments, until one
+/// comes after the first unit and before the last one.
 #[test]
 fn a_stopped_batch_gives_the_units_that_are_finished() {
     let colours = Colours::new(size(20));
@@ -150,11 +156,12 @@ fn a_list_has_each_placement_once() {
     let size = size(26);
     let cancel = Cancel::new();
     let [board, _] = sub_boards(size, Colour::Black, WhichCount::First);
-    let mut list = List::new(board.clone(), 64);
+    let mut zones = Zones::new(board.clone());
+    let mut list = List::new(&zones, 64);
     for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
         let labels =
             || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
-        list.begin(rows, 0x1c07, labels(), &cancel).expect("in time");
+        list.begin(&mut zones, rows, 0x1c07, labels(), &cancel).expect("in time");
         list.fill(0, usize::MAX, Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
         for block in list.blocks() {
@@ -175,26 +182,8 @@ fn a_list_has_each_placement_once() {
     }
 }
 
-/// Rows at both ends of the sub-board leave the most placements.
-#[test]
-fn the_formula_of_memory_knows_how_many_placements_there_are() {
-    for columns in 10..=11 {
-        let [board, _] = sub_boards(size(2 * columns), Colour::White, WhichCount::First);
-        for rows in 3..=columns {
-            let set = (0..columns)
-                .filter(|row| *row < rows / 2 || *row >= columns - rows.div_ceil(2))
-                .fold(0, |set, row| set | 1 << row);
-            let mut placements = 0.0;
-            let tree = Tree::new(&board, &[set], std::iter::empty());
-            tree.each_placement(&Cancel::new(), &mut |_, _| placements += 1.0);
-            let ratio = most_words(columns, rows) / placements;
-            assert!((0.95..1.6).contains(&ratio), "{columns} columns, {rows} rows: {ratio}");
-        }
-    }
-}
-
-/// In a batch the units before the one whose entry is too large are counted, and this one is named, as if each unit were
-/// counted by itself.
+/// In a batch the units before the one whose entry is too large are counted, and this one is named, as if each unit
+/// were counted by itself.
 #[test]
 fn an_entry_that_is_too_large_is_an_error_of_its_own_unit() {
     let colours = Colours::new(size(13));

@@ -30,7 +30,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::squares::Colour;
+use super::squares::Parity;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
@@ -155,8 +155,8 @@ impl UnitList {
         Ranks { a: even.count_ones(), even: self.even.rank(even), odd: self.odd_rank(odd) }
     }
 
-    /// Returns the images of two sets of rows, or of two sets of columns, under nothing, the half-turn and both flips. An
-    /// image that several of them give appears several times.
+    /// Returns the images of two sets of rows, or of two sets of columns, under nothing, the half-turn and both flips.
+    /// An image that several of them give appears several times.
     fn images(&self, own: Ranks) -> [Ranks; 4] {
         if self.is_odd() {
             // One of the flips and the half-turn reverse the sets, and the other flip leaves them alone.
@@ -344,8 +344,7 @@ impl Multiplicities<'_> {
         of_smaller(&even.rank(even_columns), &even.rank_of_reversed(even_columns))
     }
 
-    /// Returns the factor of a label of the list of this colour, or of the tree of the other colour. For white this is
-    /// a Ce, and for black a Co.
+    /// Returns the factor of a label: a Ce, which has even columns, or a Co, which has odd ones.
     ///
     /// The multiplicity of a pair of labels is the product of their two factors. Returns `None` if the label ties with
     /// the rows, because then the multiplicities of its pairs depend on both labels and on y: see
@@ -355,18 +354,18 @@ impl Multiplicities<'_> {
     /// begins with u, because a Ce above its reverse is not counted.) The key of the rows begins with x. So a label
     /// whose smallest rank is below x makes the key of the columns smaller than the key of the rows. Two labels above
     /// x make it larger.
-    pub(super) fn of_label(&self, colour: Colour, label: u32) -> Option<u16> {
+    pub(super) fn of_label(&self, parity: Parity, label: u32) -> Option<u16> {
         let Self { list, a, x } = *self;
-        let rank = match colour {
-            Colour::White => list.even.rank(label),
+        let rank = match parity {
+            Parity::Even => list.even.rank(label),
             // A Co decides nothing on odd boards.
-            Colour::Black if list.is_odd() => return Some(1),
-            Colour::Black => list.odd_rank(label),
+            Parity::Odd if list.is_odd() => return Some(1),
+            Parity::Odd => list.odd_rank(label),
         };
         // Ce has both factors: 2 for the transposition, and the factor of the flip.
-        let factor = match colour {
-            Colour::White => 2 * self.of_flip(label),
-            Colour::Black => 1,
+        let factor = match parity {
+            Parity::Even => 2 * self.of_flip(label),
+            Parity::Odd => 1,
         };
         if factor == 0 {
             return Some(0);
@@ -382,15 +381,14 @@ impl Multiplicities<'_> {
         }
     }
 
-    /// Returns the labels of the list of this colour, or of the tree of the other colour: all labels whose factor is
-    /// not 0.
-    pub(super) fn labels(self, colour: Colour) -> impl Iterator<Item = u32> {
+    /// Returns the labels Ce or Co that units count: those whose factor is not 0.
+    pub(super) fn labels(self, parity: Parity) -> impl Iterator<Item = u32> {
         let list = self.list;
-        let sets = match colour {
-            Colour::White => list.even.of_size(self.a),
-            Colour::Black => list.odd.of_size(list.white_in_odd_rows(self.a)),
+        let sets = match parity {
+            Parity::Even => list.even.of_size(self.a),
+            Parity::Odd => list.odd.of_size(list.white_in_odd_rows(self.a)),
         };
-        sets.iter().copied().filter(move |label| self.of_label(colour, *label) != Some(0))
+        sets.iter().copied().filter(move |label| self.of_label(parity, *label) != Some(0))
     }
 
     /// Returns the multiplicities of a pair of labels in the units of this x.

@@ -126,13 +126,13 @@ fn zero() -> Sums {
 }
 
 #[target_feature(enable = "avx2")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, labels: &Index) -> Sums {
     const { assert!(2 * 8 * MAX_GROUP * 255 < 1 << 15) };
-    let weights = pick(load(&weights.0), labels);
+    let coefficients = pick(load(&coefficients.0), labels);
     let ones = _mm256_set1_epi16(1);
     // Products are added in pairs to sums of 16 bits, and these in pairs to sums of 32 bits.
-    let low = _mm256_madd_epi16(_mm256_maddubs_epi16(weights[0], hits[0]), ones);
-    let high = _mm256_madd_epi16(_mm256_maddubs_epi16(weights[1], hits[1]), ones);
+    let low = _mm256_madd_epi16(_mm256_maddubs_epi16(coefficients[0], hits[0]), ones);
+    let high = _mm256_madd_epi16(_mm256_maddubs_epi16(coefficients[1], hits[1]), ones);
     _mm256_add_epi32(sums, _mm256_add_epi32(low, high))
 }
 

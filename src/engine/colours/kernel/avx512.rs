@@ -71,12 +71,12 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
-/// Adds products. The instruction multiplies unsigned bytes, the weights, by signed bytes, the hits.
+/// Adds products. The instruction multiplies unsigned bytes, the coefficients, by signed bytes, the hits.
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, [labels]: &Index) -> Sums {
     const { assert!(8 * MAX_GROUP < 1 << 7) };
-    let weights_of_lanes = _mm512_permutexvar_epi8(load(&labels.0), load(&weights.0));
-    _mm512_dpbusd_epi32(sums, weights_of_lanes, hits)
+    let coefficients_of_lanes = _mm512_permutexvar_epi8(load(&labels.0), load(&coefficients.0));
+    _mm512_dpbusd_epi32(sums, coefficients_of_lanes, hits)
 }
 
 #[target_feature(enable = "avx512f")]

@@ -1,9 +1,11 @@
 //! The words of a block, and the words that are left at a leaf, cut into lanes.
 
-/// The largest number of labels of a block, and the number of lanes of a layer.
+/// The largest number of labels of a block.
+pub(in crate::engine::colours) const BLOCK_LABELS: usize = 64;
+/// The number of lanes of a layer.
 pub(in crate::engine::colours) const LANES: usize = 64;
 /// The first bit of the label in a word. The bits from here on have room for the number of each label of a block.
-pub(in crate::engine::colours) const LABEL_SHIFT: u32 = u64::BITS - LANES.ilog2();
+pub(in crate::engine::colours) const LABEL_SHIFT: u32 = u64::BITS - BLOCK_LABELS.ilog2();
 /// The number of words of a lane.
 pub(super) const SLOTS: usize = 8;
 
@@ -25,7 +27,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A byte for each label of a block, or for each lane of a layer.
+/// A byte for each lane of a layer, or for each label of a block, of which there are as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; LANES]);
@@ -37,8 +39,8 @@ impl Bytes {
 
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 ///
-/// Lanes come by turns: the first lane of each label, then the second lanes of the labels that have one, and so on. In a
-/// turn the labels increase. So most layers have each label once or twice, however many lanes it has.
+/// Lanes come by turns: the first lane of each label, then the second lanes of the labels that have one, and so on. In
+/// a turn the labels increase. So most layers have each label once or twice, however many lanes it has.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     starts: Vec<u32>,
@@ -61,13 +63,13 @@ impl Lanes {
     #[expect(clippy::cast_possible_truncation, reason = "eight words in a lane")]
     #[inline(always)]
     pub(super) fn cut(&mut self, words: Words<'_>) {
-        let mut ends = [0_u32; LANES];
+        let mut ends = [0_u32; BLOCK_LABELS];
         for (at, word) in (1..).zip(words.own()) {
-            ends[(word >> LABEL_SHIFT) as usize % LANES] = at;
+            ends[(word >> LABEL_SHIFT) as usize % BLOCK_LABELS] = at;
         }
         let Self { starts, present, labels, len } = self;
-        // There is no branch in a turn, because it could not be predicted: a lane without words is written, too, and the
-        // next one takes its place.
+        // There is no branch in a turn, because it could not be predicted: a lane without words is written, too, and
+        // the next one takes its place.
         *len = 0;
         let mut start = 0;
         for (label, end) in (0..).zip(&mut ends) {
@@ -83,7 +85,7 @@ impl Lanes {
         while !turn.is_empty() {
             for lane in turn.clone() {
                 let label = labels[lane];
-                let end = ends[label as usize % LANES];
+                let end = ends[label as usize % BLOCK_LABELS];
                 let start = end.min(starts[lane] + SLOTS as u32);
                 starts[*len] = start;
                 labels[*len] = label;
@@ -138,10 +140,10 @@ impl Layer<'_> {
         for (lane, label) in (0..).zip(self.labels.0).take(lanes) {
             // In a turn the labels increase.
             if turns.is_empty() || label < next_label {
-                turns.push(Bytes([NONE; LANES]));
+                turns.push(Bytes([NONE; BLOCK_LABELS]));
             }
             let turn = turns.last_mut().expect("it was added");
-            turn.0[label as usize % LANES] = lane;
+            turn.0[label as usize % BLOCK_LABELS] = lane;
             next_label = label + 1;
         }
     }

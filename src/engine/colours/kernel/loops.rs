@@ -1,5 +1,5 @@
-//! The loops of a leaf, of weights and of lists. A macro defines them for each kernel, because functions are inlined
-//! only into functions that are compiled for the same instructions.
+//! The loops of a leaf, of coefficients and of lists. A macro defines them for each kernel, because functions are
+//! inlined only into functions that are compiled for the same instructions.
 
 /// Runs an expression on groups, as arrays of the length that belongs to their number of items.
 macro_rules! of_length {
@@ -22,7 +22,7 @@ macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
             Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            Pairs, Planes, RowsOfSets, TILE, Totals, Weights, Words, unpack, pieces, pieces_mut,
+            Pairs, Planes, RowsOfSets, TILE, Totals, Coefficients, Words, unpack, pieces, pieces_mut,
             records,
         };
 
@@ -57,13 +57,13 @@ macro_rules! loops {
             }
         }
 
-        /// Adds the hits of each lane, times its weight in the rows of each row set, to the totals of the set.
+        /// Adds the hits of each lane, times its coefficient in the rows of each row set, to the totals of the set.
         $(#[$compiled])*
         pub(super) fn sum_leaf(
             leaf: &LeafCode<'_>,
             words: Words<'_>,
             rows: &RowsOfSets,
-            weights: &Weights,
+            coefficients: &Coefficients,
             totals: &mut [Totals],
             scratch: &mut LeafScratch,
         ) {
@@ -74,9 +74,9 @@ macro_rules! loops {
                 let labels = index(&layer.labels);
                 for (set, section) in records(leaf.sections) {
                     let Some(rows) = &rows[set] else { continue };
-                    let [lowest_digits, upper_digits @ ..] = &weights.digits;
+                    let [lowest_digits, upper_digits @ ..] = &coefficients.digits;
                     let lowest_digits = &lowest_digits[rows.clone()];
-                    let upper_len = &weights.upper_digits_len[rows.clone()];
+                    let upper_len = &coefficients.upper_digits_len[rows.clone()];
                     let mut lowest = zero();
                     let mut upper = [zero(); DIGITS - 1];
                     for (items, groups) in records(section) {
@@ -116,11 +116,11 @@ macro_rules! loops {
             len
         }
 
-        /// Weighs a block of the light matrix, quarter by quarter: entries are multiplied by multiplicities, cut to
-        /// bytes, then transposed.
+        /// Makes the coefficients from a block of the light matrix, quarter by quarter: entries are multiplied by
+        /// multiplicities, cut to bytes, then transposed.
         #[expect(clippy::cast_possible_truncation, reason = "a digit is the lowest byte")]
         $(#[$compiled])*
-        pub(super) fn weigh(
+        pub(super) fn make_coefficients(
             pairs: &Pairs<'_>,
             shift: u32,
             mask: u8,
@@ -130,18 +130,18 @@ macro_rules! loops {
             let mut largest = [0; TILE];
             for (quarter, rows) in rows.chunks(TILE).enumerate() {
                 let mut tile = [Bytes([0; 4 * TILE]); TILE];
-                for (lane, (row, factors)) in pairs.rows.iter().zip(pairs.multiplicities).enumerate() {
+                for (place, (row, factors)) in pairs.rows.iter().zip(pairs.multiplicities).enumerate() {
                     let entries: &[u16; TILE] = &pieces(&pairs.entries[*row].0)[quarter];
                     let factors: &[u16; TILE] = &pieces(&factors.0)[quarter];
                     largest = std::array::from_fn(|at| largest[at].max(entries[at]));
-                    let digits: &mut [u8; TILE] = &mut pieces_mut(&mut tile[lane % TILE].0)[lane / TILE];
+                    let digits: &mut [u8; TILE] = &mut pieces_mut(&mut tile[place % TILE].0)[place / TILE];
                     *digits = if shift == 0 {
                         // The lowest byte of a product needs only 16 bits.
                         std::array::from_fn(|at| entries[at].wrapping_mul(factors[at]) as u8 & mask)
                     } else {
                         std::array::from_fn(|at| {
-                            let weight = u32::from(entries[at]) * u32::from(factors[at]);
-                            (weight >> shift) as u8 & mask
+                            let coefficient = u32::from(entries[at]) * u32::from(factors[at]);
+                            (coefficient >> shift) as u8 & mask
                         })
                     };
                 }

@@ -71,27 +71,27 @@ fn zero() -> Sums {
 }
 
 #[target_feature(enable = "neon")]
-fn add_products(sums: Sums, hits: Vector, weights: &Bytes, labels: &Index) -> Sums {
+fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, labels: &Index) -> Sums {
     const { assert!(4 * 8 * MAX_GROUP * 255 < 1 << 16) };
-    let weights = pick(load(&weights.0), labels);
-    let low = products_of_two(weights[0], weights[1], hits[0], hits[1]);
-    let high = products_of_two(weights[2], weights[3], hits[2], hits[3]);
+    let coefficients = pick(load(&coefficients.0), labels);
+    let low = products_of_two(coefficients[0], coefficients[1], hits[0], hits[1]);
+    let high = products_of_two(coefficients[2], coefficients[3], hits[2], hits[3]);
     vpadalq_u16(vpadalq_u16(sums, low), high)
 }
 
-/// Returns the products of the weights and hits of two quarters, four to a sum.
+/// Returns the products of the coefficients and hits of two quarters, four to a sum.
 #[inline]
 #[target_feature(enable = "neon")]
 fn products_of_two(
-    one_weights: uint8x16_t,
-    other_weights: uint8x16_t,
+    one_coefficients: uint8x16_t,
+    other_coefficients: uint8x16_t,
     one_hits: uint8x16_t,
     other_hits: uint8x16_t,
 ) -> uint16x8_t {
-    let mut sum = vmull_u8(vget_low_u8(one_weights), vget_low_u8(one_hits));
-    sum = vmlal_high_u8(sum, one_weights, one_hits);
-    sum = vmlal_u8(sum, vget_low_u8(other_weights), vget_low_u8(other_hits));
-    vmlal_high_u8(sum, other_weights, other_hits)
+    let mut sum = vmull_u8(vget_low_u8(one_coefficients), vget_low_u8(one_hits));
+    sum = vmlal_high_u8(sum, one_coefficients, one_hits);
+    sum = vmlal_u8(sum, vget_low_u8(other_coefficients), vget_low_u8(other_hits));
+    vmlal_high_u8(sum, other_coefficients, other_hits)
 }
 
 #[target_feature(enable = "neon")]

@@ -1,11 +1,11 @@
 //! Arrays of numbers, for any CPU. This kernel is the reference for the vector kernels, which have the types and
 //! functions of this module under the same names.
 
-use super::{SLOTS, Tile};
+use super::{BLOCK_LABELS, SLOTS, Tile};
 
 /// A byte for each lane, as the CPU computes with them. Here byte l is in word l / 8.
 type Vector = [u64; 8];
-/// Sums of products of hits and weights, one or more of at least 32 bits. Each lane belongs to one of them.
+/// Sums of products of hits and coefficients, one or more of at least 32 bits. Each lane belongs to one of them.
 type Sums = u64;
 /// The place of a byte for each byte of a vector, as the kernel needs it.
 type Index = [Bytes; 1];
@@ -74,7 +74,7 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
 /// each turn of the layer, the lane of each label.
 fn add_hits(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
-        let entry = &mut entries.0[usize::from(labels.0[lane]) % LANES];
+        let entry = &mut entries.0[usize::from(labels.0[lane]) % BLOCK_LABELS];
         *entry = entry.saturating_add(hits.into());
     });
 }
@@ -84,11 +84,12 @@ fn zero() -> Sums {
     0
 }
 
-/// Adds the hits of each lane times the weight of the lane's label to the sums. `labels` has the label of each lane, as
-/// an index of the weights.
-fn add_products(mut sums: Sums, hits: Vector, weights: &Bytes, [labels]: &Index) -> Sums {
+/// Adds the hits of each lane times the coefficient of the lane's label to the sums. `labels` has the label of each
+/// lane, as an index of the coefficients.
+fn add_products(mut sums: Sums, hits: Vector, coefficients: &Bytes, [labels]: &Index) -> Sums {
     each_lane(hits, |lane, hits| {
-        sums += u64::from(weights.0[usize::from(labels.0[lane]) % LANES]) * u64::from(hits);
+        sums +=
+            u64::from(coefficients.0[usize::from(labels.0[lane]) % BLOCK_LABELS]) * u64::from(hits);
     });
     sums
 }
@@ -98,8 +99,8 @@ fn widen(sums: Sums, totals: &mut [u64; 8]) {
     totals[0] += sums;
 }
 
-/// Joins a word with each of the words under the mask that shares no bit with it, and returns the number of joined words.
-/// The mask has the first words. After the joined words anything may be written.
+/// Joins a word with each of the words under the mask that shares no bit with it, and returns the number of joined
+/// words. The mask has the first words. After the joined words anything may be written.
 #[inline(always)]
 pub(super) fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64; 8]) -> usize {
     let mut len = 0;

@@ -107,7 +107,7 @@ fn packed_offsets([one, other]: &[u32; 2]) -> u32 {
 /// Makes words of 64 labels, and some more after them.
 fn block(random: &mut fastrand::Rng, longest: usize) -> (Vec<u64>, usize) {
     let mut words = Vec::new();
-    for label in 0..LANES as u64 {
+    for label in 0..BLOCK_LABELS as u64 {
         let len = *random.choice(&LENGTHS).expect("some");
         let len = if label == 40 { longest } else { len };
         for _ in 0..len {
@@ -153,24 +153,24 @@ fn every_kernel_counts_what_plain_loops_count() {
         rows[0] = Some(labels..2 * labels);
         rows[2] = Some(0..labels);
         let start = random.u16(65_000..);
-        let mut expected = vec![[u64::from(start); LANES]; 2 * labels];
+        let mut expected = vec![[u64::from(start); BLOCK_LABELS]; 2 * labels];
         for (leaf, words) in [(&leaves[1], &fitting[..]), (&leaves[0], &words[..len])] {
-            leaf.each_hit(words, |set, label, lane| {
+            leaf.each_hit(words, |set, label, place| {
                 if let Some(rows) = &rows[set] {
-                    expected[rows.start + label][lane] += 1;
+                    expected[rows.start + label][place] += 1;
                 }
             });
         }
         let upper_digits_len: Vec<u8> =
             (0..2 * labels).map(|_| random.u8(..DIGITS as u8)).collect();
         let digits = [(); DIGITS].map(|()| {
-            (0..2 * labels).map(|_| Bytes([(); LANES].map(|()| random.u8(..)))).collect()
+            (0..2 * labels).map(|_| Bytes([(); BLOCK_LABELS].map(|()| random.u8(..)))).collect()
         });
-        let weights = Weights { digits, upper_digits_len };
+        let coefficients = Coefficients { digits, upper_digits_len };
 
         for kernel in kernels() {
             let mut scratch = Scratch::default();
-            let mut entries = vec![Entries([start; LANES]); 2 * labels];
+            let mut entries = vec![Entries([start; BLOCK_LABELS]); 2 * labels];
             let counted =
                 kernel.execute(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
                     kernel.count_leaf(leaf, words, &rows, &mut entries, scratch);
@@ -184,22 +184,23 @@ fn every_kernel_counts_what_plain_loops_count() {
             let mut totals = [Totals::default(); 3];
             let summed =
                 kernel.execute(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
-                    kernel.sum_leaf(leaf, words, &rows, &weights, &mut totals, scratch);
+                    kernel.sum_leaf(leaf, words, &rows, &coefficients, &mut totals, scratch);
                 });
             assert_eq!(summed, Ok(()));
             for (set, totals) in totals.iter().enumerate() {
-                for (digit, lanes) in totals.iter().enumerate() {
+                for (digit, sums) in totals.iter().enumerate() {
                     let mut products = 0;
                     for row in rows[set].clone().unwrap_or(0..0) {
-                        if usize::from(weights.upper_digits_len[row]) < digit {
+                        if usize::from(coefficients.upper_digits_len[row]) < digit {
                             continue;
                         }
-                        for (hits, weight) in expected[row].iter().zip(weights.digits[digit][row].0)
+                        for (hits, coefficient) in
+                            expected[row].iter().zip(coefficients.digits[digit][row].0)
                         {
-                            products += (hits - u64::from(start)) * u64::from(weight);
+                            products += (hits - u64::from(start)) * u64::from(coefficient);
                         }
                     }
-                    let sum: u64 = lanes.iter().sum();
+                    let sum: u64 = sums.iter().sum();
                     assert_eq!(sum, products, "{kernel}, set {set}, digit {digit}, round {round}");
                 }
             }
@@ -220,15 +221,15 @@ fn random_rows(random: &mut fastrand::Rng) -> Vec<usize> {
     random.choose_multiple(0..70, len)
 }
 
-/// Weighs blocks, some of them not full.
+/// Makes the coefficients of blocks, some of them not full.
 #[test]
-fn every_kernel_weighs() {
+fn every_kernel_makes_coefficients() {
     let mut random = random();
     for round in 0..ROUNDS {
         let largest = [60, 1000, u16::MAX][round % 3];
-        let mut row = |most: u16| Entries([(); LANES].map(|()| random.u16(..=most)));
+        let mut row = |most: u16| Entries([(); BLOCK_LABELS].map(|()| random.u16(..=most)));
         let entries: Vec<_> = (0..70).map(|_| row(largest)).collect();
-        let multiplicities = [(); LANES].map(|()| row(4));
+        let multiplicities = [(); BLOCK_LABELS].map(|()| row(4));
         let rows = random_rows(&mut random);
         let to_rows = random_rows(&mut random);
         let pairs = Pairs { entries: &entries, rows: &rows, multiplicities: &multiplicities };
@@ -236,19 +237,19 @@ fn every_kernel_weighs() {
         let mask = u8::MAX >> random.u8(..8);
         for kernel in kernels() {
             for shift in [0, shift] {
-                let mut to = [Bytes([7; LANES]); 70];
-                let found = kernel.weigh(&pairs, shift, mask, &mut to, &to_rows);
-                let weighed = rows.iter().flat_map(|row| &entries[*row].0[..to_rows.len()]);
-                assert!(weighed.max() <= Some(&found) && found <= largest, "{kernel}");
+                let mut to = [Bytes([7; BLOCK_LABELS]); 70];
+                let found = kernel.make_coefficients(&pairs, shift, mask, &mut to, &to_rows);
+                let used = rows.iter().flat_map(|row| &entries[*row].0[..to_rows.len()]);
+                assert!(used.max() <= Some(&found) && found <= largest, "{kernel}");
                 for (row, bytes) in to.iter().enumerate() {
                     let Some(label) = to_rows.iter().position(|to_row| *to_row == row) else {
-                        assert_eq!(*bytes, Bytes([7; LANES]), "{kernel}: not to be written");
+                        assert_eq!(*bytes, Bytes([7; BLOCK_LABELS]), "{kernel}: not to be written");
                         continue;
                     };
-                    for (lane, (row, factors)) in rows.iter().zip(&multiplicities).enumerate() {
+                    for (place, (row, factors)) in rows.iter().zip(&multiplicities).enumerate() {
                         let product =
                             u32::from(entries[*row].0[label]) * u32::from(factors.0[label]);
-                        assert_eq!(bytes.0[lane], (product >> shift) as u8 & mask, "{kernel}");
+                        assert_eq!(bytes.0[place], (product >> shift) as u8 & mask, "{kernel}");
                     }
                     assert!(bytes.0[rows.len()..].iter().all(|byte| *byte == 0), "{kernel}");
                 }
@@ -285,7 +286,7 @@ fn every_kernel_joins() {
     }
 }
 
-/// The longest section, with all words open and the largest weights: sums of 32 bits have room for it.
+/// The longest section, with all words open and the largest coefficients: sums of 32 bits have room for it.
 #[test]
 fn every_kernel_sums_the_longest_section() {
     // Miri would take hours.
@@ -302,8 +303,8 @@ fn every_kernel_sums_the_longest_section() {
     let mut words: Vec<u64> = (0..512).map(|word| (word / 8) << LABEL_SHIFT).collect();
     words.resize(512 + SLACK, 0);
     let block = Words { len: 512, padded: &words };
-    let digits = [(); DIGITS].map(|()| vec![Bytes([u8::MAX; LANES])]);
-    let weights = Weights { digits, upper_digits_len: vec![DIGITS as u8 - 1] };
+    let digits = [(); DIGITS].map(|()| vec![Bytes([u8::MAX; BLOCK_LABELS])]);
+    let coefficients = Coefficients { digits, upper_digits_len: vec![DIGITS as u8 - 1] };
     let mut rows = [const { None }; MAX_SETS];
     rows[0] = Some(0..1);
     for kernel in kernels() {
@@ -311,11 +312,11 @@ fn every_kernel_sums_the_longest_section() {
         let mut totals = [Totals::default()];
         let summed =
             kernel.execute(&code.0, block, &mut scratch, &Cancel::new(), |leaf, words, scratch| {
-                kernel.sum_leaf(leaf, words, &rows, &weights, &mut totals, scratch);
+                kernel.sum_leaf(leaf, words, &rows, &coefficients, &mut totals, scratch);
             });
         assert_eq!(summed, Ok(()));
-        for lanes in totals[0] {
-            assert_eq!(lanes.iter().sum::<u64>(), 512 * items as u64 * 255, "{kernel}");
+        for sums in totals[0] {
+            assert_eq!(sums.iter().sum::<u64>(), 512 * items as u64 * 255, "{kernel}");
         }
     }
 }

@@ -55,8 +55,8 @@ fn units(n: u32) -> Vec<Set> {
     units
 }
 
-/// Returns how many times white columns are counted. A solution stands for the transposed one if its rows have the lower
-/// key. If n is odd, it stands for the one with flipped columns if its Ce is lower.
+/// Returns how many times white columns are counted. A solution stands for the transposed one if its rows have the
+/// lower key. If n is odd, it stands for the one with flipped columns if its Ce is lower.
 fn multiplicity_of(n: u32, rows: Set, columns: Set) -> u64 {
     let key_of_rows = images(n, rows).first().copied();
     let key_of_columns = images(n, columns).first().copied();
