@@ -80,15 +80,15 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
 
 /// Returns the bytes with which a thread can count every unit of a board.
 ///
-/// They were measured. A counter keeps its memory from batch to batch, so each part of it grows to its maximum over all
-/// batches. For each number of white queens, one counter began batches one after the other: it listed both colours,
-/// made the matrix, compiled both programs, and ran them on a first block. All pairs of classes were measured for n =
-/// 20 to 22, and random ones on larger boards, some thousands for n = 23 and a hundred for n = 30. The bytes here are
-/// up to a tenth more than the peak of resident memory.
+/// They were measured, and are at most a tenth more than the peak of resident memory. A counter keeps its memory from
+/// batch to batch, so each part of it grows to its maximum over all batches. For n = 20 to 22 a process counted the
+/// whole board on one thread. On larger boards one counter began batches of each number of white queens: it listed both
+/// colours, made the matrix, compiled both programs, and ran them on a first block. These were random batches, some
+/// thousands for n = 23 and more than a hundred for n = 30.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     /// The board of the first number.
     const FIRST: usize = 20;
     /// The MiB of a thread for n = 20 to 30. Smaller boards take less than the first number.
-    const MIB: [u64; 11] = [10, 17, 30, 60, 126, 274, 385, 640, 1010, 1200, 1120];
+    const MIB: [u64; 11] = [10, 18, 32, 60, 126, 274, 385, 640, 1010, 1200, 1120];
     MIB[size.rows().saturating_sub(FIRST)] << 20
 }
