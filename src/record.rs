@@ -20,7 +20,7 @@
 //! * The CRC of every line after the first starts from the CRC of the plan's text (from `n=` on). So a line of
 //!   another plan or count never has the right CRC, and a line of this plan is valid in any file, at any place.
 //!
-//! docs/JOURNAL.md in the repository describes the format for other programs, and what it guarantees.
+//! docs/FORMAT.md in the repository describes the format for other programs, and docs/JOURNAL.md what it guarantees.
 //!
 //! A line that is not as it was written is left out, and its units count as missing. All other lines are used.
 //!

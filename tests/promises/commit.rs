@@ -1,4 +1,4 @@
-//! Promise: a build names the commit of its sources, so a journal says which code counted its units. docs/JOURNAL.md
+//! Promise: a build names the commit of its sources, so a journal says which code counted its units. docs/FORMAT.md
 //! makes this promise under "Format 2". The tests build a small package with this package's build script, in
 //! repositories of git. This takes some ten seconds, because cargo runs eight times.
 

@@ -1,5 +1,6 @@
 //! Promise: a file that is no journal, a journal of another format or plan, and a line of another count are refused or
-//! left out, and the file stays as it is. docs/JOURNAL.md makes this promise under "Damage" and "Format 2".
+//! left out, and the file stays as it is. docs/JOURNAL.md makes this promise under "Damage", and docs/FORMAT.md
+//! under "Format 2".
 
 use std::fs;
 

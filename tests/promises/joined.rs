@@ -1,5 +1,5 @@
 //! Promise: `cat` packs the journals of a count into one journal that can be used as any other. docs/JOURNAL.md makes
-//! this promise under "Packing" and "Joined journals".
+//! this promise under "Packing", and docs/FORMAT.md under "Joined journals".
 
 use std::collections::BTreeMap;
 use std::fs;

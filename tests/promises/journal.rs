@@ -282,7 +282,7 @@ fn only_a_line_that_was_cut_off_is_dropped() {
 /// The format is documented in two places with the same example.
 #[test]
 fn the_documented_example_is_a_journal() {
-    for document in [include_str!("../../docs/JOURNAL.md"), include_str!("../../src/record.rs")] {
+    for document in [include_str!("../../docs/FORMAT.md"), include_str!("../../src/record.rs")] {
         let lines = document.lines().map(|line| line.trim_start_matches("//! "));
         let example = lines.skip_while(|line| !line.starts_with("nqueens-journal 2 version="));
         let example: String =

@@ -1,4 +1,4 @@
-//! Promise: journals of older builds are read and resumed. docs/JOURNAL.md makes this promise under "Format 2".
+//! Promise: journals of older builds are read and resumed. docs/FORMAT.md makes this promise under "Format 2".
 //!
 //! `tests/data/journals-a29a221` holds journals of the build with this commit, which had other commands, and the same
 //! format 2. They were made by its `count N --engine NAME --journal FILE`, with and without `--second`. The shards were

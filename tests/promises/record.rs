@@ -1,5 +1,5 @@
 //! Promise: no failing call on a journal loses a finished unit or goes unreported, and counting does not wait for a
-//! slow disk. docs/JOURNAL.md makes this promise under "A full or failing disk" and "Signals, and faults of the
+//! slow disk. docs/JOURNAL.md makes this promise under "A full or failing disk" and "Signals and faults of the
 //! program". The tests run the program with a library that makes calls fail.
 
 use std::fs;

@@ -1,5 +1,5 @@
 //! Promise: a signal stops a count within 0.3 s, also in the middle of a unit, and it reports its progress. A second
-//! signal ends it at once. docs/JOURNAL.md makes this promise under "Signals, and faults of the program", and
+//! signal ends it at once. docs/JOURNAL.md makes this promise under "Signals and faults of the program", and
 //! docs/CLUSTER.md under "What schedulers can rely on".
 
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,6 @@
 //! Promise: counting goes on and signals are obeyed while nobody takes the output: a terminal that Ctrl-S has stopped,
 //! a connection that stalls, a full pipe. Whoever reads along sees every line when it is known. docs/JOURNAL.md makes
-//! this promise under "Output that nobody takes".
+//! this promise under "Output that no one reads".
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
