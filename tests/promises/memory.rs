@@ -1,5 +1,5 @@
 //! Promise: a thread takes the stated memory at most, and a count that does not fit does not begin. The message names
-//! what fits. docs/PERFORMANCE.md makes this promise under "Memory" and "Threads".
+//! what fits. docs/CLUSTER.md makes this promise under "Memory" and "Threads".
 //!
 //! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
 //! with `cargo test --test promises -- --ignored memory::`.
