@@ -74,7 +74,7 @@ impl Engine {
         self.spec().name
     }
 
-    /// Returns what the engine does, in one line. The help, the completions and the README use this line.
+    /// Returns what the engine does, in one line. The help, the completions and docs/PERFORMANCE.md use this line.
     pub fn summary(self) -> &'static str {
         self.spec().summary
     }

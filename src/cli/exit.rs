@@ -28,7 +28,7 @@ impl Exit {
     pub(crate) const ALL: [Self; 5] =
         [Self::Done, Self::Failed, Self::Usage, Self::Stopped, Self::Temporary];
 
-    /// Returns what an exit code means. Help, manual pages and README take their words from here.
+    /// Returns what an exit code means. Help, manual pages and docs/JSON.md take their words from here.
     ///
     /// Schedulers retry a command that ends with code 4. So only what passes by waiting has that code.
     pub(crate) fn meaning(self) -> &'static str {
@@ -183,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_meanings_of_all_codes() {
-        let readme = include_str!("../../README.md");
+    fn the_page_on_scripts_has_the_meanings_of_all_codes() {
+        let page = include_str!("../../docs/JSON.md");
         for exit in Exit::ALL {
             let row = format!("| {} | {} |\n", exit as u8, exit.meaning());
-            assert!(readme.contains(&row), "not in README.md: {row}");
+            assert!(page.contains(&row), "not in docs/JSON.md: {row}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Promise: the answer of a command is on stdout, everything else on stderr, as text for people or as JSON and CSV for
-//! scripts. README.md makes this promise under "Examples" (In scripts), and docs/JSON.md describes every field.
+//! scripts. README.md makes this promise under "Use it", and docs/JSON.md describes every field.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};

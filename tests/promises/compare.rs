@@ -1,5 +1,5 @@
 //! Promise: `compare` measures engines, kernels and numbers of threads in turn, and reports medians with their errors.
-//! The README makes this promise under "Examples" (Compare engines), and docs/JSON.md describes the fields.
+//! docs/PERFORMANCE.md makes this promise, and docs/JSON.md describes the fields.
 
 use std::process::{Command, Output};
 

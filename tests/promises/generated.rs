@@ -1,5 +1,5 @@
 //! Promise: completions parse in real shells and complete what fits, and there is a manual page for every command.
-//! README.md makes this promise under "Examples" (Help).
+//! README.md makes this promise under "Use it".
 
 use std::collections::HashSet;
 use std::io::Write;

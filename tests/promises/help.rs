@@ -1,4 +1,4 @@
-//! Promise: every command and every option has a help text, and the README describes engines in the words of the help.
+//! Promise: every command and every option has a help text, and docs/PERFORMANCE.md describes engines in the words of the help.
 //! CONTRIBUTING.md makes this promise under "Every option".
 
 use crate::common::{output, printed, stderr, stdout};
@@ -100,11 +100,11 @@ fn without_arguments_the_short_help_goes_to_stderr() {
 }
 
 #[test]
-fn the_readme_describes_every_engine_as_the_help_does() {
-    let readme = std::fs::read_to_string("README.md").expect("the package has one");
+fn the_page_on_engines_describes_each_as_the_help_does() {
+    let page = std::fs::read_to_string("docs/PERFORMANCE.md").expect("the package has it");
     for engine in nqueens::Engine::ALL {
         let row = format!("| `{engine}` | {}", engine.summary());
-        assert!(readme.contains(&row), "{row}");
+        assert!(page.contains(&row), "{row}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Promise: `list` prints every solution once, in lexicographic order, also with queens on given squares. README.md
-//! makes this promise under "Examples" (List the solutions). The tests check legality by the definition.
+//! makes this promise under "Use it" (See the solutions themselves). The tests check legality by the definition.
 
 use std::collections::BTreeSet;
 

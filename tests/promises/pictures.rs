@@ -1,5 +1,5 @@
 //! Promise: the pictures of `list` and `compare` are well-formed, show what they name, can be drawn by old readers, and
-//! replace only files that are named as pictures. README.md makes this promise under "Examples".
+//! replace only files that are named as pictures. README.md makes this promise under "Use it".
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! Promise: a stopped count resumes, with other threads and another kernel, and one file is never written by two
-//! counts. README.md makes this promise under "Long counts".
+//! counts. README.md makes this promise under "Use it" (Run a long count).
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

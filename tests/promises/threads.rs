@@ -1,5 +1,5 @@
 //! Promise: the number of threads is `--threads`, otherwise `NQUEENS_THREADS`, otherwise the usable cores, and no
-//! variable of a scheduler is read. README.md makes this promise under "Examples" (In scripts).
+//! variable of a scheduler is read. docs/CLUSTER.md makes this promise under "Threads".
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

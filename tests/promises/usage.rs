@@ -1,5 +1,5 @@
-//! Promise: wrong usage is exit code 2 and one line that says what is allowed. README.md makes this promise in its
-//! table of exit codes.
+//! Promise: wrong usage is exit code 2 and one line that says what is allowed. docs/JSON.md makes this promise
+//! under "Exit codes".
 
 use crate::common::{arg, fresh, output, refused, stderr};
 
