@@ -46,9 +46,9 @@ const MARGIN: f64 = 3.0;
 #[command(after_help = "\
 Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
-  nqueens compare 16 --kernels all --threads 1,2      what vectors are worth
+  nqueens compare 16 --kernels all --threads 1,2      what vector instructions gain
   nqueens compare 20 --threads all --svg threads.svg  speed-up, and a picture
-  nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  burn-in")]
+  nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  is the machine sound?")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
     #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
@@ -76,18 +76,18 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = number_of_runs)]
     repeat: usize,
 
-    /// Drop an engine from the first board on where a run exceeds this (10, 10s, 1m30s)
+    /// Stop timing an engine as soon as one of its runs takes longer than this, such as 10, 10s or 1m30s
     #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds_limit: Duration,
 
-    /// Draw time against n, on the fewest threads; with several --threads and at most two boards, draw
-    /// speed-up against threads
+    /// Draw a picture of the time against n, on the fewest threads. With several --threads and at most two boards,
+    /// draw the speed-up against the threads
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
 
-    /// Compare with FILE, which --json has printed elsewhere or earlier: ratios are to the same rows of
-    /// FILE, and a total that differs is exit code 1
+    /// Compare with FILE, the output of --json on another machine or of another version. Each ratio is to the same
+    /// row of FILE. A total that differs is exit code 1
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 

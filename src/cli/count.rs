@@ -18,7 +18,7 @@ use crate::cli::values::path_in_folder;
 
 /// Count the solutions of one board, or of a part of it
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number: the total and with --fundamental the fundamental number, or with --shard the solutions in the shard")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
 #[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts")))]
 #[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use")))]
 #[command(after_help = "\
@@ -31,13 +31,13 @@ pub(crate) struct CountArgs {
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Record finished units at PATH; the same command resumes a count that was stopped or killed. PATH is a file
-    /// that ends in .journal, or a folder (with a slash behind it, or it exists): there each process makes a journal
-    /// of its own, and skips what the others hold
+    /// Record finished units in PATH, so that the same command resumes a count that was stopped or killed. PATH is
+    /// a file whose name ends in .journal, or a folder, which exists or is written with a slash at its end. In a
+    /// folder each process writes a journal of its own, and skips the units that the other journals hold
     #[arg(long, short, value_name = "PATH", value_parser = path_in_folder())]
     journal: Option<PathBuf>,
 
-    /// Count only shard I of K, from 0 to K-1; 'nqueens merge' adds the shards up
+    /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
     #[arg(long, value_name = "I/K", allow_hyphen_values = true, requires = "journal")]
     shard: Option<Shard>,
 

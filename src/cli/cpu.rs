@@ -10,7 +10,7 @@ use crate::cli::values::default_threads;
 
 /// Show the cores, memory and kernels that counts can use
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of threads")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of threads")))]
 #[command(after_help = "\
 Examples:
   nqueens cpu                              what a count would use

@@ -20,7 +20,7 @@ use crate::cli::values::{number, time};
 
 /// Estimate, from a sample, how long a count would take on this machine
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare seconds")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the seconds")))]
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
@@ -34,12 +34,13 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Length of the sample (10, 10s, 2m); up to six times that until a unit ends
+    /// Length of the sample, such as 10, 10s or 2m. If no unit has ended by then, the sample takes up to six times as
+    /// long
     #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds: Duration,
 
-    /// Estimate the time, and the memory, for C cores like the ones of this machine, where the sample is taken
+    /// Estimate the time and the memory for C cores like those of this machine
     #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = number_of_cores)]
     cores: Option<usize>,
 

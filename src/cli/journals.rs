@@ -27,7 +27,7 @@ pub(crate) struct JournalsArgs {
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the journals of the second count, if both are there
+    /// Read the journals of the second count, if those of both counts are there
     #[arg(long)]
     second: bool,
 

@@ -30,7 +30,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "STYLE", default_value = "columns")]
     style: Style,
 
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long, conflicts_with = "style")]
     json: bool,
 

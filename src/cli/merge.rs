@@ -17,7 +17,7 @@ use crate::cli::stderr::{message, print_first};
 
 /// Add up the journals of a count, and print the total if no unit is missing
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare total")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the total")))]
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
@@ -27,7 +27,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// Print only the shards that are not complete, as job arrays take them: 3,7-9
+    /// Print only the numbers of the missing shards, for a job array, such as 3,7-9
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     missing: bool,
 

@@ -22,7 +22,7 @@ pub(crate) struct Format {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print the bare number
+    /// Print only the number
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
 }
@@ -34,7 +34,7 @@ pub(crate) struct RowFormat {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -18,7 +18,7 @@ use crate::cli::stderr::message;
 
 /// Show what is finished, what is left, and the command that resumes a count
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare percentage of finished units")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the percentage of finished units")))]
 #[command(after_help = "\
 Examples:
   nqueens status .                         every count in this folder

@@ -12,7 +12,7 @@ use crate::cli::values::{amount, choose};
 
 /// Show and count one unit, for a check by another program
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare count")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the count")))]
 #[command(after_help = "\
 Examples:
   nqueens unit 20 17                       its rows, columns, weight and count

@@ -22,7 +22,7 @@ use crate::cli::values::{amount, seed};
 
 /// Check journals: recount some of their units by another method
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print the bare number of differences")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of differences")))]
 #[command(after_help = "\
 Examples:
   nqueens verify q22.journal               recounts 200 units
