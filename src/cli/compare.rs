@@ -46,7 +46,7 @@ const MARGIN: f64 = 3.0;
 #[command(after_help = "\
 Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
-  nqueens compare 16 --kernels all --threads 1,2      what vector instructions gain
+  nqueens compare 16 --kernels all --threads 1,2      what vectors gain
   nqueens compare 20 --threads all --svg threads.svg  speed-up, and a picture
   nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  is the machine sound?")]
 pub(crate) struct CompareArgs {
