@@ -48,7 +48,7 @@ Examples:
   nqueens compare 8-12 --engines all --svg times.svg  all methods, and a picture
   nqueens compare 16 --kernels all --threads 1,2      what vectors gain
   nqueens compare 20 --threads all --svg threads.svg  speed-up, and a picture
-  nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  is the machine sound?")]
+  nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  burn-in")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
     #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
