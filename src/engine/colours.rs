@@ -6,8 +6,8 @@
 //! attack each other only along rows and columns:
 //!
 //! ```text
-//!     . # . Q . #       Q(n) = sum over R, C of
-//!     # Q # . # .
+//!     . Q . # . #       Q(n) = sum over R, C of
+//!     # . # Q # .
 //!     . # . # . Q       (placements of white queens in rows R and columns C)
 //!     Q . # . # .   x   (placements of black queens in the other rows and columns)
 //!     . # Q # . #
