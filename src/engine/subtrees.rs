@@ -4,8 +4,8 @@
 //! to four rows, within one [case](cases) of the symmetry reduction.
 //!
 //! **Idea.** The first rows cut the search into independent subtrees of very different sizes. Each subtree is a unit,
-//! and threads take unit after unit. Inside a subtree a backtracker with the three words of `bitmask` fills the board
-//! row by row.
+//! and threads take unit after unit. By default a prefix has about a sixth of the rows. Inside a subtree a backtracker
+//! with the three words of `bitmask` fills the board row by row.
 //!
 //! ```text
 //!   row 0  . Q . . . . . .  \  prefix: one unit for each
@@ -17,8 +17,10 @@
 //! ```
 //!
 //! **Compared with `bitmask`.**
-//! * *Eight symmetries instead of none*: see [`cases`]. There are 3.8 times fewer nodes at n = 16. (They are not 8
-//!   times fewer, because the search often finds late that a border queen is too near a corner.)
+//! * *Eight symmetries instead of none.* The search keeps only solutions in which no queen on the border is nearer to a
+//!   corner than the one in the first row. Each has a weight of 8, 4 or 2, and [`cases`] proves that the weights of the
+//!   images that are kept add up to the number of all images. There are 3.8 times fewer nodes at n = 16. (They are not
+//!   8 times fewer, because the search often finds late that a border queen is too near a corner.)
 //! * *No branch on data.* The textbook loop mispredicts at nearly every node, because the number of free squares in
 //!   the next row cannot be guessed. That costs more than all the arithmetic. Here each row has a [buffer of
 //!   nodes](level). A pass takes the lowest free square of each node in the buffer, writes the child to the buffer of
@@ -31,6 +33,8 @@
 //! * *The last three rows* are closed by arithmetic. With two columns left there are only two ways to fill the last
 //!   two rows, and three comparisons decide which of them are legal. Counts are 7 to 10 % faster than with passes
 //!   over these rows.
+//!
+//! docs/lab.md lists the variants that were tried and lost.
 //!
 //! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept. **Memory** 4 KiB for each row
 //! and thread, and 6 bytes for each unit.

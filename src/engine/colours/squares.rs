@@ -16,7 +16,8 @@
 //! of its columns: the columns whose queen is white.
 //!
 //! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first: 57 bits at n =
-//! 30. Two placements fit if the AND of their words is 0.
+//! 30. At n = 31 there are 60, which leave no room for the number of the label, so the engine ends at n = 30. Two
+//! placements fit if the AND of their words is 0.
 //!
 //! **The second count** uses the image of the board under the flip of its rows. Sums and differences change places,
 //! so every word is different, and squares are tried in the reverse order.
