@@ -80,15 +80,16 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
 
 /// Returns the bytes with which a thread can count every unit of a board.
 ///
-/// They were measured, and are at most a tenth more than the peak of resident memory. A counter keeps its memory from
-/// batch to batch, so each part of it grows to its maximum over all batches. For n = 20 to 22 a process counted the
-/// whole board on one thread. On larger boards one counter began batches of each number of white queens: it listed both
-/// colours, made the matrix, compiled both programs, and ran them on a first block. These were random batches, some
-/// thousands for n = 23 and more than a hundred for n = 30.
+/// They were measured, and are at most a tenth more than the peak of resident memory where Linux uses huge pages for
+/// every process. Without them the peak is 1 to 6% lower. A counter keeps its memory from batch to batch, so each part
+/// of it grows to its maximum over all batches. For n = 20 to 22 a process counted the whole board on one thread. On
+/// larger boards one counter began batches of each number of white queens: it listed both colours, made the matrix,
+/// compiled both programs, and ran them on a first block. These were random batches, some thousands for n = 23 and more
+/// than a hundred for n = 30.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     /// The board of the first number.
     const FIRST: usize = 20;
     /// The MiB of a thread for n = 20 to 30. Smaller boards take less than the first number.
-    const MIB: [u64; 11] = [10, 18, 32, 60, 126, 274, 385, 640, 1010, 1200, 1120];
+    const MIB: [u64; 11] = [11, 19, 34, 62, 130, 280, 392, 640, 1010, 1200, 1120];
     MIB[size.rows().saturating_sub(FIRST)] << 20
 }
