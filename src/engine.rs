@@ -124,7 +124,7 @@ impl Engine {
 
     /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small allocations.
     /// With engine `colours` on larger boards, vectors have room that is not used, and the heap keeps some addresses of
-    /// those that were freed: by `VmPeak` up to 12 MiB (n = 21 to 29).
+    /// those that were freed: by `VmPeak` up to 12 MiB (n = 21, 22, 24 and 29).
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
         let has_large_buffers = self == Self::Colours && size.get() > 20;
         if has_large_buffers { 32 << 20 } else { 1 << 20 }

@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -204,8 +205,9 @@ fn peak_memory(process: u32) -> Option<u64> {
 fn peak_without_a_count() -> u64 {
     let mut listing = nqueens(&["list", "12"]);
     let mut listing = spawn(listing.stdout(Stdio::piped()));
-    wait_for_work(&mut listing, Duration::ZERO);
-    sleep(Duration::from_millis(300));
+    let mut first_byte = [0];
+    let read = listing.stdout.as_mut().expect("a pipe").read_exact(&mut first_byte);
+    read.expect("there are solutions");
     let peak = peak_memory(listing.id()).expect("it waits");
     listing.kill().expect("it runs");
     listing.wait().expect("it ends");

@@ -1,4 +1,4 @@
-//! The limits that a counter takes from the size of the board, and the memory that follows from them.
+//! The limits that a counter takes from the size of the board, and the memory that it takes with them.
 //!
 //! All limits are in one value. Tests make them tiny, so that small boards take every path that large boards take.
 
@@ -58,7 +58,7 @@ impl Limits {
 
 /// Returns the largest lengths of a heavy and a light program that are kept.
 ///
-/// Up to n = 25 every program is kept. All were compiled for n = 20 to 22, and several hundred for n = 23 to 25, among
+/// Up to n = 25 no program that was compiled is longer. All were compiled for n = 20 to 22, and several hundred for n = 23 to 25, among
 /// them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4, 10.0, 23.9, 55.3 and
 /// 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB. On larger boards a
 /// heavy program gets more memory than a light one, because a heavy program that does not fit costs more.
@@ -80,12 +80,13 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
 
 /// Returns the bytes with which a thread can count every unit of a board.
 ///
-/// They were measured, and are at most a tenth more than the peak of resident memory where Linux uses huge pages for
-/// every process. Without them the peak is 1 to 6% lower. A counter keeps its memory from batch to batch, so each part
-/// of it grows to its maximum over all batches. For n = 20 to 22 a process counted the whole board on one thread. On
-/// larger boards one counter began batches of each number of white queens: it listed both colours, made the matrix,
-/// compiled both programs, and ran them on a first block. These were random batches, some thousands for n = 23 and more
-/// than a hundred for n = 30.
+/// They were measured, up to n = 26 also where Linux uses huge pages for every process, which takes 2 to 7% more. They
+/// are at most a tenth more than the peak of resident memory with huge pages, and a sixth more than without.
+///
+/// A counter keeps its memory from batch to batch, so each part of it grows to its maximum over all batches. For n = 20
+/// to 22 a process counted the whole board on one thread. On larger boards one counter began batches of each number of
+/// white queens: it listed both colours, made the matrix, compiled both programs, and ran them on a first block. These
+/// were random batches, some thousands for n = 23 and more than a hundred for n = 30.
 pub(crate) fn bytes(size: BoardSize) -> u64 {
     /// The board of the first number.
     const FIRST: usize = 20;
