@@ -35,13 +35,13 @@ mod values;
 mod verify;
 mod way_out;
 
+use std::process::ExitCode;
+
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub(crate) use exit::guarded;
-use exit::{Exit, Failure};
+use exit::{Exit, Failure, guarded};
 use session::on_readers;
-pub(crate) use stderr::finish as finish_messages;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 #[derive(Debug, Parser)]
@@ -50,7 +50,7 @@ pub(crate) use stderr::finish as finish_messages;
     version,
     long_about = long_about(),
     args_override_self = true,
-    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), nqueens::COMMIT),
+    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), crate::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
 )]
@@ -116,8 +116,15 @@ impl Command {
     }
 }
 
+/// Runs the program: parses the command line, runs the command, and waits until all messages are written.
+pub fn main() -> ExitCode {
+    let exit = guarded(|| run().unwrap_or_else(|failure| failure.report()));
+    stderr::finish();
+    ExitCode::from(exit as u8)
+}
+
 /// Parses the command line and runs the command. Help and version are answers too.
-pub(crate) fn run() -> Result<Exit, Failure> {
+fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
     signals::end_first_process();
     session::share_one_heap();
@@ -199,8 +206,8 @@ mod tests {
         // Line breaks depend on the terminal's width.
         let help = count.render_long_help().to_string();
         let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-        let mut names = nqueens::Engine::ALL.map(nqueens::Engine::name).to_vec();
-        names.extend(nqueens::Kernel::NAMES);
+        let mut names = crate::Engine::ALL.map(crate::Engine::name).to_vec();
+        names.extend(crate::Kernel::NAMES);
         for name in names {
             assert!(words.contains(&name), "{name} is missing in:\n{help}");
         }

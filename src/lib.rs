@@ -72,6 +72,9 @@ compile_error!("nqueens needs Unix: on Windows, build it in WSL");
 
 mod board;
 mod cancel;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 mod count;
 mod done;
 mod engine;

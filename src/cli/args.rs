@@ -4,9 +4,9 @@
 use std::iter::once;
 use std::str::FromStr;
 
+use crate::{Engine, Error, Kernel, WhichCount};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use nqueens::{Engine, Error, Kernel, WhichCount};
 
 use super::progress::ProgressWhen;
 use super::values::{number, number_of_threads};

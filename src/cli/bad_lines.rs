@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use nqueens::Error;
-use nqueens::record::{JournalError, RecordedCount};
+use crate::Error;
+use crate::record::{JournalError, RecordedCount};
 
 use super::quote::quoted;
 use super::stderr::print_first;

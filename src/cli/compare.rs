@@ -15,11 +15,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::Args;
-use nqueens::forecast::core_hours;
-use nqueens::{
+use crate::forecast::core_hours;
+use crate::{
     BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
 };
+use clap::Args;
 use rayon::ThreadPool;
 use sysinfo::System;
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::symmetry::Classes;
+use crate::{BoardSize, Count, Error, Outcome, Published, Shard, Sum};
 use clap::Args;
-use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Count, Error, Outcome, Published, Shard, Sum};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};

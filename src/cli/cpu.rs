@@ -1,8 +1,8 @@
 //! `nqueens cpu`: what the program sees of this machine and of the container that it runs in.
 
+use crate::{Cpu, Kernel, Memory};
 use clap::Args;
 use indicatif::BinaryBytes;
-use nqueens::{Cpu, Kernel, Memory};
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::report::{Format, Report};

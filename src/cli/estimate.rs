@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use crate::forecast::Approximate;
+use crate::known::known;
+use crate::{BoardSize, Estimate, Outcome, Published};
 use clap::Args;
 use indicatif::BinaryBytes;
-use nqueens::forecast::Approximate;
-use nqueens::known::known;
-use nqueens::{BoardSize, Estimate, Outcome, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};

@@ -4,8 +4,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::forecast::Approximate;
 use jiff::Timestamp;
-use nqueens::forecast::Approximate;
 
 /// Returns a time in the unit that suits it, with three figures or to a tenth of a second: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -121,7 +121,7 @@ pub(crate) fn utc(time: SystemTime) -> String {
 mod tests {
     use std::time::UNIX_EPOCH;
 
-    use nqueens::{BoardSize, Count};
+    use crate::{BoardSize, Count};
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::record::{JournalError, Record, journals_in, split_by_plan};
+use crate::{Error, Published, Shard};
 use clap::Args;
-use nqueens::record::{JournalError, Record, journals_in, split_by_plan};
-use nqueens::{Error, Published, Shard};
 use serde_json::{Value, json};
 
 use crate::cli::bad_lines::{damaged_lines, disputed_lines, print_commands};

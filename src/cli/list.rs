@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use clap::{Args, ValueEnum};
 use maud::{Markup, PreEscaped, html};
-use nqueens::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};

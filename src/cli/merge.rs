@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use crate::record::{Record, RecordedCount, TwiceCounted, compare_counts};
+use crate::{Error, Published};
 use clap::Args;
-use nqueens::record::{Record, RecordedCount, TwiceCounted, compare_counts};
-use nqueens::{Error, Published};
 use serde_json::{Value, json};
 
 use crate::cli::bad_lines::{BadLines, lines_of, print_commands};

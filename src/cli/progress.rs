@@ -15,10 +15,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::forecast::TimeLeft;
+use crate::{Error, Observer, Shard, SoFar, Start, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nqueens::forecast::TimeLeft;
-use nqueens::{Error, Observer, Shard, SoFar, Start, cores};
 
 use super::exit::Failure;
 use super::format::{duration, wall_time};

@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use nqueens::known::{Known, known};
-use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Published};
+use crate::known::{Known, known};
+use crate::symmetry::Classes;
+use crate::{BoardSize, Published};
 
 use super::stderr::message;
 
@@ -61,7 +61,7 @@ fn pairs(size: BoardSize, total: u128, classes: Option<&Classes>, known: Known) 
 
 #[cfg(test)]
 mod tests {
-    use nqueens::Cancel;
+    use crate::Cancel;
 
     use super::*;
 

@@ -6,9 +6,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::forecast::Approximate;
+use crate::{Engine, Kernel, Plan, WhichCount};
 use clap::Args;
-use nqueens::forecast::Approximate;
-use nqueens::{Engine, Kernel, Plan, WhichCount};
 use serde_json::{Map, Value, json};
 
 use super::format::{duration, json_seconds, many, rounded};

@@ -1,9 +1,9 @@
 //! What a command that counts works with, made from its options in one place: which engine counts, on which threads, what
 //! shows its progress, and what stops it.
 
-use nqueens::forecast::core_hours;
-use nqueens::symmetry::Classes;
-use nqueens::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Plan, cores, thread_pool};
+use crate::forecast::core_hours;
+use crate::symmetry::Classes;
+use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Plan, cores, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs, SplitArgs};

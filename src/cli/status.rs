@@ -7,8 +7,8 @@ mod state;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use crate::record::Record;
 use clap::Args;
-use nqueens::record::Record;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::{BoardSize, Outcome, Published};
 use clap::Args;
-use nqueens::{BoardSize, Outcome, Published};
 
 use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::{Exit, Failure};

@@ -1,7 +1,7 @@
 //! `nqueens unit N I`: what a unit counts, so that another program can count it too.
 
+use crate::{BoardSize, Engine, Plan};
 use clap::Args;
-use nqueens::{BoardSize, Engine, Plan};
 
 use crate::cli::args::{EngineArgs, SplitArgs, which_count};
 use crate::cli::exit::{Exit, Failure};

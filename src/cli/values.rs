@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::{BoardSize, Error, MAX_THREADS, cores};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo};
-use nqueens::{BoardSize, Error, MAX_THREADS, cores};
 
 use super::exit::{Exit, Failure};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::record::{Record, RecordedCount};
+use crate::verify::{Verdict, choose_units, verify};
+use crate::{Cancel, Error, Plan};
 use clap::Args;
-use nqueens::record::{Record, RecordedCount};
-use nqueens::verify::{Verdict, choose_units, verify};
-use nqueens::{Cancel, Error, Plan};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use nqueens::Error;
-use nqueens::record::{IoError, JournalError, Lack, RecordedCount};
+use crate::Error;
+use crate::record::{IoError, JournalError, Lack, RecordedCount};
 use rustix::process::{Resource, getrlimit};
 
 use super::bad_lines::{lines_of, removal_commands};

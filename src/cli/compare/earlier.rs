@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use nqueens::BoardSize;
+use crate::BoardSize;
 use serde_json::{Deserializer, Map, Value};
 
 use super::statistics::{Configuration, Timings};

@@ -9,8 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::{BoardSize, Engine, Kernel};
 use maud::{Markup, PreEscaped, html};
-use nqueens::{BoardSize, Engine, Kernel};
 
 use super::statistics::{Configuration, Timings};
 use crate::cli::format::{many, rounded};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use nqueens::{BoardSize, Engine, Kernel};
+use crate::{BoardSize, Engine, Kernel};
 
 use crate::cli::format::{figures, many, rounded, rounded_to_figures, time};
 use crate::cli::report::Report;

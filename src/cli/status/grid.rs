@@ -1,8 +1,8 @@
 //! The shards as a grid of squares. Each square is filled as far as the units of its shard are finished, and framed if a
 //! process works on it.
 
+use crate::record::{Record, ShardUnits};
 use maud::{Markup, html};
-use nqueens::record::{Record, ShardUnits};
 
 use super::state::running_indices;
 

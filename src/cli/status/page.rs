@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::WhichCount;
+use crate::record::{JournalFile, Record};
 use maud::{Markup, PreEscaped, html};
-use nqueens::WhichCount;
-use nqueens::record::{JournalFile, Record};
 
 use super::grid;
 use super::state::{add_facts, percent, resume};

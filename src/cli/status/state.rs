@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::{Record, Run};
-use nqueens::{Engine, Error, WhichCount};
+use crate::record::{Record, Run};
+use crate::{Engine, Error, WhichCount};
 
 use crate::cli::format::{duration, expected, json_seconds, many, rounded, wall_time};
 use crate::cli::journals::{self, missing_shards, ranges, shards_text};

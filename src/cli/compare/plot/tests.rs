@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::BoardSize;
+use crate::BoardSize;
 
 use super::*;
 use crate::cli::compare::statistics::Configuration;
