@@ -18,7 +18,7 @@ mod generate;
 mod journals;
 mod list;
 mod merge;
-mod patient;
+mod output;
 mod progress;
 mod published;
 mod quote;
@@ -27,7 +27,6 @@ mod session;
 mod signals;
 mod status;
 mod stderr;
-mod stdout;
 mod table;
 mod unit;
 mod usage;
@@ -119,7 +118,7 @@ impl Command {
 /// Runs the program: parses the command line, runs the command, and waits until all messages are written.
 pub fn main() -> ExitCode {
     let exit = guarded(|| run().unwrap_or_else(|failure| failure.report()));
-    stderr::finish();
+    stderr::finish(exit);
     ExitCode::from(exit as u8)
 }
 

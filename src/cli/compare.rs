@@ -33,7 +33,6 @@ use crate::cli::quote::escaped;
 use crate::cli::report::RowFormat;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
-use crate::cli::stdout;
 use crate::cli::values::{default_threads, number, number_of_threads, sizes, time};
 use statistics::{Configuration, Ratio, SPEED_UP_TITLES, TITLES, Timings};
 
@@ -318,7 +317,6 @@ impl<'a> Comparison<'a> {
                 return Err(error.into());
             }
         }
-        stdout::settle(Duration::MAX)?;
         if self.measured.is_empty() {
             return Err(Exit::Failed.because("nothing was measured, for the reasons above"));
         }
@@ -438,7 +436,7 @@ impl<'a> Comparison<'a> {
         for (index, timings) in board.iter().enumerate() {
             let ratio = self.reference.ratio(timings, board);
             let row = timings.row(ratio, &reference_name, self.fewest, board, &self.cpu);
-            row.write_row(self.args.format, first_row + index == 0)?;
+            row.write_row(self.args.format, first_row + index == 0, self.found)?;
         }
         Ok(())
     }

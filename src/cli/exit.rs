@@ -6,11 +6,10 @@
 use std::fmt;
 use std::io;
 use std::panic::UnwindSafe;
-use std::time::Duration;
 
+use super::output::write_lines;
 use super::report::{Format, Report};
 use super::stderr::{self, message};
-use super::stdout;
 
 /// The ways in which the program ends, with their exit codes. [`Exit::meaning`] says what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +79,8 @@ impl Exit {
     pub(crate) fn print(self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Self {
         // On a terminal, messages and the answer come in their order.
         stderr::hide();
-        match print_and_wait(write) {
+        let mut lines = Vec::new();
+        match write(&mut lines).and_then(|()| write_lines(&lines, self)) {
             Ok(()) => self,
             Err(error) => self.unprinted(&error),
         }
@@ -90,23 +90,12 @@ impl Exit {
     pub(crate) fn unprinted(self, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => self,
-            io::ErrorKind::Interrupted => {
-                message!("stopped before standard output took the answer");
-                self.and(Self::Stopped)
-            }
             _ => {
                 message!("cannot write to standard output: {error}");
                 if self == Self::Done { Self::Failed } else { self }
             }
         }
     }
-}
-
-fn print_and_wait(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
-    let mut lines = Vec::new();
-    write(&mut lines)?;
-    stdout::put(&lines)?;
-    stdout::settle(Duration::MAX)
 }
 
 /// Runs the program. A panic is a fault of the program: its message is one line, like that of every error,

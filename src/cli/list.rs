@@ -1,7 +1,6 @@
 //! `nqueens list N`: solutions one by one, as text or as a picture.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use crate::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use clap::{Args, ValueEnum};
@@ -10,9 +9,9 @@ use serde_json::json;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
+use crate::cli::output::Lines;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::stderr::message;
-use crate::cli::stdout;
 use crate::cli::values::amount;
 
 /// Print the solutions in lexicographic order
@@ -83,23 +82,21 @@ impl ListArgs {
             .take(self.limit.unwrap_or(usize::MAX));
         let mut listed = 0;
         let mut drawn = Vec::new();
-        let mut lines = Vec::new();
+        let mut lines = Lines::new();
         for solution in wanted {
             if is_picture {
                 drawn.push(solution);
             } else {
-                lines.clear();
-                self.write(&solution, listed == 0, &mut lines)?;
-                stdout::put(&lines)?;
+                lines.put(|out| self.write(&solution, listed == 0, out))?;
             }
             listed += 1;
         }
         let is_cut_short = solutions.was_stopped() && self.limit != Some(listed);
         // Half a picture looks like a whole one.
         if is_picture && !is_cut_short {
-            stdout::put(self.picture(&drawn).as_bytes())?;
+            lines.put(|out| out.write_all(self.picture(&drawn).as_bytes()))?;
         }
-        stdout::settle(Duration::MAX)?;
+        lines.flush()?;
         if is_cut_short {
             if is_picture {
                 message!("stopped after {}: no picture is drawn", many(listed, "solution"));

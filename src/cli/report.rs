@@ -11,9 +11,11 @@ use crate::{Engine, Kernel, Plan, WhichCount};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use super::exit::Exit;
 use super::format::{duration, json_seconds, many, rounded};
+use super::output::write_lines;
 use super::quote::escaped;
-use super::{stderr, stdout};
+use super::stderr;
 
 /// How an answer is printed. Without an option, it is printed as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -45,12 +47,9 @@ impl RowFormat {
         if self.csv || self.json {
             return Ok(());
         }
-        stdout::put(format!("{text}\n").as_bytes())
+        write_lines(format!("{text}\n").as_bytes(), Exit::Stopped)
     }
 }
-
-/// The time for which a table waits until its row is taken. A reader that has gone is noticed in this time.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -166,8 +165,13 @@ impl Report {
         self.rows.clear();
     }
 
-    /// Writes a row of a table. If nobody takes the row at once, it waits, and the next row can be counted.
-    pub(crate) fn write_row(&self, format: RowFormat, is_first: bool) -> io::Result<()> {
+    /// Writes a row of a table, and waits until somebody has taken it. `found` is the exit code of all rows so far.
+    pub(crate) fn write_row(
+        &self,
+        format: RowFormat,
+        is_first: bool,
+        found: Exit,
+    ) -> io::Result<()> {
         // On a terminal, messages and rows come in their order.
         stderr::hide();
         let mut out = Vec::new();
@@ -180,8 +184,7 @@ impl Report {
                 writeln!(out, "{text}")?;
             }
         }
-        stdout::put(&out)?;
-        stdout::settle(PATIENCE)
+        write_lines(&out, found.and(Exit::Stopped))
     }
 
     /// Writes the fields as a line of CSV, with a header above the first line, and without columns for lists.

@@ -5,24 +5,22 @@
 //! and the bar is not drawn.
 //!
 //! A process in the background of a terminal draws no bar, because the bar would be drawn over what the user types.
-//! After `stty tostop` it would even be stopped by its first line, so messages wait until it is in the foreground, or
-//! until the program ends.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Arguments;
 use std::io::stderr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
-use super::patient::{STACK, is_in_background, would_stop, write_all};
+use super::exit::Exit;
+use super::output::{Awaited, wait_for, write_all};
 use super::quote::escaped;
-use super::signals::{has_come, wait_for_end};
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
@@ -30,9 +28,11 @@ macro_rules! message {
 }
 pub(crate) use message;
 
+/// The stack of a thread that only writes or waits, in bytes. The default of 2 MiB would count under `ulimit -v`.
+pub(crate) const STACK: usize = 1 << 18;
 /// The interval at which progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
-/// The time for which work waits until the bar is off and messages are written, before it prints an answer or goes on.
+/// The time for which a command waits until the bar is off and messages are written, before it prints an answer.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Shows progress: changes the bar, or returns a line where no line can be redrawn.
@@ -63,23 +63,25 @@ pub(crate) fn show(show: Show) {
 /// Takes the bar off, and waits for that and for all messages so far, if somebody reads them.
 pub(crate) fn hide() {
     hand_over(Talk::Hide);
-    wait(PATIENCE);
+    flush();
 }
 
-/// Waits until all messages are written, before the program ends.
-pub(crate) fn finish() {
-    IS_ENDING.store(true, Ordering::Relaxed);
-    wait(Duration::MAX);
+/// Waits until all messages so far are written, if somebody reads them.
+pub(crate) fn flush() {
+    let _ = end_of_talk().recv_timeout(PATIENCE);
 }
 
-/// Whether the program is about to end.
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// Waits until all messages are written, before the program ends with this code.
+pub(crate) fn finish(exit: Exit) {
+    let end = end_of_talk();
+    let _ = wait_for(Awaited::Messages, exit, || end.recv());
+}
 
-/// Waits until everything that was handed over is written, but not longer than this.
-fn wait(patience: Duration) {
+/// Returns a channel that closes when everything is written that was handed over.
+fn end_of_talk() -> Receiver<Infallible> {
     let (sender, end) = channel();
     hand_over(Talk::End(sender));
-    wait_for_end(&end, patience);
+    end
 }
 
 /// Hands something over to the thread that writes. Without a thread, it is written here.
@@ -98,65 +100,72 @@ fn hand_over(talk: Talk) {
 fn start_thread() -> Option<Sender<Talk>> {
     let (sender, talks) = channel();
     let thread = Builder::new().name("nqueens-stderr".to_owned()).stack_size(STACK);
-    match thread.spawn(move || listen(&talks)) {
+    let mut writer = Writer { bar: ProgressBar::hidden(), show: None };
+    match thread.spawn(move || writer.listen(&talks)) {
         Ok(_) => Some(sender),
         Err(_) => None,
     }
 }
 
-/// Writes what is handed over, until the program ends.
-fn listen(talks: &Receiver<Talk>) {
-    let mut bar = ProgressBar::hidden();
-    let mut show: Option<Show> = None;
-    // They wait here while writing them would stop the process.
-    let mut lines = VecDeque::new();
-    loop {
-        let is_idle = show.is_none() && lines.is_empty();
-        let talk = if is_idle {
-            talks.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            talks.recv_timeout(SHOW_EVERY)
-        };
-        let mut ended = None;
-        match talk {
-            Ok(Talk::Line(line)) => lines.push_back(line),
-            Ok(Talk::Show(next)) => {
-                bar = ProgressBar::hidden();
-                show = Some(next);
-            }
-            Ok(Talk::Hide) => {
-                show = None;
-                if !is_in_background(stderr()) {
-                    bar.finish_and_clear();
+/// The thread that writes.
+struct Writer {
+    bar: ProgressBar,
+    /// What shows the progress of the work that is under way.
+    show: Option<Show>,
+}
+
+impl Writer {
+    /// Writes what is handed over, until the program ends.
+    fn listen(&mut self, talks: &Receiver<Talk>) {
+        loop {
+            let talk = match self.show {
+                Some(_) => talks.recv_timeout(SHOW_EVERY),
+                None => talks.recv().map_err(RecvTimeoutError::from),
+            };
+            match talk {
+                Ok(Talk::Line(line)) => self.print(&line),
+                Ok(Talk::Show(show)) => {
+                    self.bar = ProgressBar::hidden();
+                    self.show = Some(show);
                 }
-            }
-            Ok(Talk::End(sender)) => ended = Some(sender),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(show) = &mut show
-                    && !is_in_background(stderr())
-                {
-                    lines.extend(show(&bar));
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-        if would_stop(stderr()) {
-            if has_come() {
-                // The process would be stopped in place of ending.
-                lines.clear();
-            } else if !IS_ENDING.load(Ordering::Relaxed) {
-                continue;
+                Ok(Talk::Hide) => self.hide(),
+                Ok(Talk::End(sender)) => drop(sender),
+                Err(RecvTimeoutError::Timeout) => self.show_progress(),
+                Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-        for line in lines.drain(..) {
-            if is_in_background(stderr()) {
-                write_line(&line);
-            } else {
-                bar.suspend(|| write_line(&line));
-            }
-        }
-        drop(ended);
     }
+
+    fn show_progress(&mut self) {
+        if is_in_background() {
+            return;
+        }
+        if let Some(show) = &mut self.show
+            && let Some(line) = show(&self.bar)
+        {
+            self.print(&line);
+        }
+    }
+
+    fn hide(&mut self) {
+        self.show = None;
+        if !is_in_background() {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    fn print(&self, line: &str) {
+        if is_in_background() {
+            write_line(line);
+        } else {
+            self.bar.suspend(|| write_line(line));
+        }
+    }
+}
+
+/// Returns whether standard error is a terminal on which another job is in the foreground.
+fn is_in_background() -> bool {
+    tcgetpgrp(stderr()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// Writes a line at once, so that the lines of several processes do not mix in one log.

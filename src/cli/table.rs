@@ -48,12 +48,12 @@ impl TableArgs {
             if let Published::Differs { .. } = board.published {
                 exit = Exit::Failed;
             }
-            if let Err(error) = board.row().write_row(self.format, is_first) {
+            if let Err(error) = board.row().write_row(self.format, is_first, exit) {
                 return Ok(exit.unprinted(&error));
             }
             is_first = false;
         }
-        Ok(exit.print(|_| Ok(())))
+        Ok(exit)
     }
 }
 

@@ -156,10 +156,11 @@ pub(crate) fn wait_until_stopped(child: &mut Child) {
     wait_until("a stop", child, || state(pid).is_some_and(|state| state.starts_with('T')));
 }
 
-/// Waits until a process, the child or one of its own, is blocked after it has set its signal handlers:
-/// all of its threads sleep, and none has run between two checks.
+/// Waits until a process is blocked after it has set its signal handlers: all of its threads sleep, and none has run
+/// between two checks.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait_until_blocked(child: &mut Child, pid: u32) {
+pub(crate) fn wait_until_blocked(child: &mut Child) {
+    let pid = child.id();
     let mut before = None;
     wait_until("a pause", child, || {
         let catches = status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(SIGINT) != 0);
