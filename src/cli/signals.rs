@@ -77,11 +77,9 @@ fn stop_signals() -> impl Iterator<Item = i32> {
 
 /// Hears signals until the program ends.
 fn hear(mut signals: Signals) {
-    for signal in signals.forever() {
-        let Some(cancel) = CANCEL.get() else { end_by(signal) };
-        cancel.cancel();
-        break;
-    }
+    let Some(signal) = signals.forever().next() else { return };
+    let Some(cancel) = CANCEL.get() else { end_by(signal) };
+    cancel.cancel();
     let first = Instant::now();
     loop {
         for signal in signals.pending() {
