@@ -101,7 +101,14 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         JournalError::NotYetSynced => (Exit::Stopped, ": the same command checks the journal"),
         JournalError::FolderNotSynced { .. } => (Exit::Failed, ""),
         JournalError::Gone => {
-            (Exit::Failed, ": move it back; the same command counts what is missing")
+            (Exit::Failed, ": move it back, or this process saves it beside that path when it ends")
+        }
+        JournalError::GoneAndSaved { path } => {
+            let text = format!(": the same command with --journal {} uses it", quoted(path));
+            return (Exit::Failed, text);
+        }
+        JournalError::GoneForGood { .. } => {
+            (Exit::Failed, ": the same command counts what is missing")
         }
         JournalError::WrittenByOthers => {
             (Exit::Failed, ": the same command counts what is missing")

@@ -60,10 +60,29 @@ pub enum JournalError {
     #[error("does not hold what was written: units are missing or have different counts")]
     NotAsWritten,
 
-    /// The journal is no longer at its path: the path leads nowhere, or to another file. Perhaps the folder of a
-    /// shard was removed.
+    /// The journal is no longer at its path: the path leads nowhere, or to another file. The process still has the
+    /// file open.
     #[error("was removed or moved during the count, or replaced by another file")]
     Gone,
+
+    /// The journal is no longer at its path. At the end of the count, all that it held was saved in another journal.
+    #[error(
+        "was removed or moved during the count, or replaced by another file; all that it held is saved in {}",
+        path.display()
+    )]
+    GoneAndSaved {
+        /// The other journal.
+        path: PathBuf,
+    },
+
+    /// The journal is no longer at its path, and what it held could not be saved in another file.
+    #[error(
+        "was removed or moved during the count, or replaced by another file, and cannot be saved beside it: {source}"
+    )]
+    GoneForGood {
+        /// The error that the operating system gave.
+        source: IoError,
+    },
 
     /// The journal lacks lines that this process wrote, or has lines that it did not write.
     #[error("was cut or written by another process during the count")]

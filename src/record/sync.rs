@@ -3,22 +3,26 @@
 //! The thread forces the file to disk once a second if there is something new. On a file server that may take seconds,
 //! and counting does not wait for it.
 //!
+//! **A failed write** leaves nothing of its line, because the file is cut back to its last whole line. Half a line would
+//! stay in a folder for ever.
+//!
 //! **A failed sync.** After a failed sync, Linux treats the lost pages as written: everybody who reads the file sees
 //! them, until the machine restarts. So the length of the file at the last good sync is remembered. After a failed sync
 //! the file is cut back to that length, and the count ends. For the same reason the cache is dropped before a journal is
 //! read, both when it is resumed and at the end: only what the disk has counts.
 //!
 //! **Changes by others.** The thread checks each second whether the file is still at its path, goes on there where this
-//! process has ended, and is as long as this process left it.
+//! process has ended, and is as long as this process left it. If another process has emptied the file, the next line is
+//! written behind the lines that begin a journal, so that the file stays one.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::mem;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::disk::{drop_cache, folder_of, path_leads_to, sync_folder};
 use crate::error::{Error, JournalError};
@@ -33,23 +37,28 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The thread that syncs a journal.
 pub(super) struct Syncer {
     thread: JoinHandle<()>,
-    /// Asks the thread to end, by sending it a channel. That channel closes when the thread has ended.
-    ends: Sender<Sender<()>>,
+    file: Arc<SharedFile>,
+}
+
+/// The folders that have to be synced once, so that a new file keeps its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnsyncedFolders {
+    /// None, because the file is not new.
+    None,
+    /// The folder of the file.
+    OfFile,
+    /// The folder of the file, and the folder above it, because the folder of the file is new, too.
+    OfFileAndAbove,
 }
 
 impl Syncer {
-    /// Starts the thread. If the file is new, the thread also syncs its folder, and if this is new, the folder above.
-    pub(super) fn start(
-        file: &Arc<SharedFile>,
-        is_new: bool,
-        is_in_new_folder: bool,
-    ) -> Result<Self, Error> {
-        let (ends, told) = channel();
-        let file = Arc::clone(file);
-        let sync = move || file.sync_until_end(&told, is_new, is_in_new_folder);
+    /// Starts the thread.
+    pub(super) fn start(file: &Arc<SharedFile>, folders: UnsyncedFolders) -> Result<Self, Error> {
+        let shared = Arc::clone(file);
+        let sync = move || shared.sync_until_end(folders);
         let builder = Builder::new().name("nqueens-journal".to_owned());
         let thread = builder.spawn(sync).map_err(Error::thread_not_started)?;
-        Ok(Self { thread, ends })
+        Ok(Self { thread, file: Arc::clone(file) })
     }
 
     /// Asks the thread to end, and waits until it has ended, or the wait is over: then the disk does not have all lines
@@ -59,19 +68,28 @@ impl Syncer {
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), JournalError> {
-        let (sender, receiver) = channel();
-        // If the thread has already ended, sending fails, and that closes the channel as well.
-        let _ = self.ends.send(sender);
-        if receiver.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            waits();
-            while receiver.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if is_over() {
-                    return Err(JournalError::NotYetSynced);
-                }
+        let begun = Instant::now();
+        let mut has_waited = false;
+        self.file.ask_to_end();
+        while !self.has_ended_soon() {
+            if begun.elapsed() < PATIENCE {
+                continue;
+            }
+            if !has_waited {
+                has_waited = true;
+                waits();
+            } else if is_over() {
+                return Err(JournalError::NotYetSynced);
             }
         }
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok(())
+    }
+
+    /// Waits for a moment, and returns whether the thread has ended.
+    fn has_ended_soon(&self) -> bool {
+        // A thread that has panicked does not say that it ends.
+        self.file.has_ended_soon() || self.thread.is_finished()
     }
 }
 
@@ -79,64 +97,118 @@ impl Syncer {
 pub(super) struct SharedFile {
     pub(super) path: PathBuf,
     file: File,
-    written: Mutex<Written>,
+    /// Line 1, and the line of this run. They are written again if another process has emptied the file.
+    first_lines: [String; 2],
+    state: Mutex<State>,
+    /// Says that the thread is asked to end, or has ended.
+    changed: Condvar,
 }
 
-/// The progress of writing: how much was written, how much is on disk, and what went wrong.
-struct Written {
+/// How far the writing is, and what went wrong.
+struct State {
     /// The bytes of all lines in the file.
     bytes: u64,
     /// The number of these bytes that are on disk.
     synced: u64,
+    /// Whether another process has made the file shorter.
+    was_cut: bool,
     /// What happened to the file, if it is not reported yet.
     news: Option<JournalError>,
     /// The reason why no more lines can be written.
     failure: Option<JournalError>,
+    /// Whether the thread that syncs is asked to end.
+    is_ending: bool,
+    /// Whether that thread has ended.
+    has_ended: bool,
 }
 
 impl SharedFile {
     /// Makes the file of a journal that holds this number of bytes, all of which are on disk.
-    pub(super) fn new(path: PathBuf, file: File, bytes: u64) -> Self {
-        let written = Written { bytes, synced: bytes, news: None, failure: None };
-        Self { path, file, written: Mutex::new(written) }
+    pub(super) fn new(path: PathBuf, file: File, bytes: u64, first_lines: [String; 2]) -> Self {
+        let state = State {
+            bytes,
+            synced: bytes,
+            was_cut: false,
+            news: None,
+            failure: None,
+            is_ending: false,
+            has_ended: false,
+        };
+        Self { path, file, first_lines, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn written(&self) -> MutexGuard<'_, Written> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends text. If writing fails halfway, the incomplete line stays, and readers leave it out. Cutting it off
-    /// could cut off what another process wrote.
-    pub(super) fn append(&self, text: &str) {
-        let mut written = self.written();
-        if written.failure.is_some() {
+    /// Appends whole lines. If another process has made the file shorter, what makes it a journal comes first.
+    pub(super) fn append(&self, lines: &str) {
+        let mut state = self.state();
+        if state.failure.is_some() {
             return;
         }
+        let mut text = self.repair_of_cut(&mut state);
+        text += lines;
         match (&self.file).write_all(text.as_bytes()) {
-            Ok(()) => written.bytes += text.len() as u64,
-            Err(error) => written.failure = Some(JournalError::cannot("write", error)),
+            Ok(()) => state.bytes += text.len() as u64,
+            Err(error) => {
+                self.take_back(&text, state.bytes);
+                state.failure = Some(JournalError::cannot("write", error));
+            }
+        }
+    }
+
+    /// Returns the text that has to come before the next line, because another process has made the file shorter. It is
+    /// empty if none has.
+    fn repair_of_cut(&self, state: &mut State) -> String {
+        let Ok(length) = self.length() else { return String::new() };
+        if length >= state.bytes {
+            return String::new();
+        }
+        state.was_cut = true;
+        state.bytes = length;
+        state.synced = state.synced.min(length);
+        let [line_1, run] = &self.first_lines;
+        if length == 0 {
+            return format!("{line_1}{run}");
+        }
+        let mut last = [0];
+        let is_within_line =
+            self.file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n";
+        if is_within_line { format!("\n{run}") } else { run.clone() }
+    }
+
+    /// Cuts off what a failed write has left of its text, which began at this length of the file. Cutting a file needs
+    /// no room. What another process wrote is not cut off.
+    fn take_back(&self, text: &str, begin: u64) {
+        let Ok(length) = self.length() else { return };
+        let mut left = vec![0; text.len().min(length.saturating_sub(begin) as usize)];
+        let is_whole = begin + left.len() as u64 == length;
+        let is_read = self.file.read_exact_at(&mut left, begin).is_ok();
+        if is_whole && is_read && text.as_bytes().starts_with(&left) {
+            let _ = self.file.set_len(begin);
         }
     }
 
     /// Returns whether no more lines can be written.
     pub(super) fn has_failed(&self) -> bool {
-        self.written().failure.is_some()
+        self.state().failure.is_some()
     }
 
     /// Returns the reason why no more lines can be written, unless it was returned before.
     pub(super) fn take_failure(&self) -> Option<JournalError> {
-        self.written().failure.take()
+        self.state().failure.take()
     }
 
     /// Returns what has happened to the file, unless it was returned before.
     pub(super) fn take_news(&self) -> Option<JournalError> {
-        self.written().news.take()
+        self.state().news.take()
     }
 
     /// Returns what has happened to the file if it is not as this process left it. Returns `None` also if the system
     /// does not answer.
     pub(super) fn find_harm(&self) -> Option<JournalError> {
-        let before = self.written().bytes;
+        let before = self.state().bytes;
         let length = self.length().ok();
         if length.is_some_and(|length| length < before) {
             return Some(JournalError::WrittenByOthers);
@@ -149,9 +221,9 @@ impl SharedFile {
             Ok(true) | Err(_) => {}
         }
         // A write that was under way has ended by this time.
-        let written = self.written();
-        let is_longer = length.is_some_and(|length| length > written.bytes);
-        if is_longer && written.failure.is_none() {
+        let state = self.state();
+        let is_longer = length.is_some_and(|length| length > state.bytes);
+        if state.was_cut || (is_longer && state.failure.is_none()) {
             return Some(JournalError::WrittenByOthers);
         }
         None
@@ -161,62 +233,94 @@ impl SharedFile {
         self.file.metadata().map(|metadata| metadata.len())
     }
 
-    /// Checks the file again and again, and forces it to disk if something is new, until `told` brings the request to
-    /// end. If the file itself is new, forces its folder to disk as well.
-    fn sync_until_end(&self, told: &Receiver<Sender<()>>, is_new: bool, is_in_new_folder: bool) {
-        // The sender is dropped at the return, which closes its channel.
-        let mut request = None;
+    /// Writes all that the open file holds to another file, and forces that to disk.
+    pub(super) fn copy_to(&self, mut other: &File) -> io::Result<()> {
+        let mut file = &self.file;
+        file.rewind()?;
+        io::copy(&mut file, &mut other)?;
+        other.sync_all()
+    }
+
+    fn ask_to_end(&self) {
+        self.state().is_ending = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for a moment, and returns whether the thread that syncs has ended.
+    fn has_ended_soon(&self) -> bool {
+        let goes_on = |state: &mut State| !state.has_ended;
+        let waited = self.changed.wait_timeout_while(self.state(), LOOK_EVERY, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0.has_ended
+    }
+
+    /// Waits until it is time for the next sync. Returns whether it is the last one.
+    fn wait_for_next_sync(&self) -> bool {
+        let goes_on = |state: &mut State| !state.is_ending;
+        let waited = self.changed.wait_timeout_while(self.state(), SYNC_EVERY, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_ending
+    }
+
+    /// Checks the file again and again, and forces it to disk if something is new, until the thread is asked to end and
+    /// everything is on disk, or a sync fails.
+    fn sync_until_end(&self, mut folders: UnsyncedFolders) {
         let mut harm = None;
-        let mut must_sync_folder = is_new;
         loop {
-            if request.is_none() {
-                request = told.recv_timeout(SYNC_EVERY).ok();
-            }
-            let Written { bytes, synced, .. } = *self.written();
-            let is_idle = synced == bytes;
-            if is_idle && request.is_some() {
-                return;
+            let is_ending = self.wait_for_next_sync();
+            let bytes = self.state().bytes;
+            let is_idle = self.state().synced == bytes;
+            if is_ending && is_idle {
+                break;
             }
             let harm_before = mem::replace(&mut harm, self.find_harm());
             let sync_result = if is_idle { Ok(()) } else { self.file.sync_data() };
             let mut folder_result = Ok(());
-            if must_sync_folder && sync_result.is_ok() {
-                must_sync_folder = false;
-                folder_result = self.sync_folders(is_in_new_folder);
+            if sync_result.is_ok() {
+                folder_result = self.sync_folders(folders);
+                folders = UnsyncedFolders::None;
             }
-            let mut written = self.written();
+            let mut state = self.state();
             if let Err(error) = folder_result {
                 // That is only news: the file is on disk, and nearly every file system then keeps its name, too.
-                written.news = Some(JournalError::FolderNotSynced { source: error.into() });
+                state.news = Some(JournalError::FolderNotSynced { source: error.into() });
             }
             if harm != harm_before {
-                written.news.clone_from(&harm);
+                state.news.clone_from(&harm);
             }
             match sync_result {
-                Ok(()) => written.synced = bytes,
-                Err(error) => return self.cut_back(&mut written, error),
+                // If the file has become shorter meanwhile, what is new in it may not be on disk yet.
+                Ok(()) if state.bytes >= bytes => state.synced = bytes,
+                Ok(()) => {}
+                Err(error) => {
+                    self.cut_back(&mut state, error);
+                    break;
+                }
             }
         }
+        self.state().has_ended = true;
+        self.changed.notify_all();
     }
 
-    /// Forces the folder of the file to disk, and if the folder is new, the folder above it, too.
-    fn sync_folders(&self, is_in_new_folder: bool) -> io::Result<()> {
+    /// Forces folders to disk.
+    fn sync_folders(&self, folders: UnsyncedFolders) -> io::Result<()> {
+        if folders == UnsyncedFolders::None {
+            return Ok(());
+        }
         sync_folder(&self.path)?;
-        if is_in_new_folder {
+        if folders == UnsyncedFolders::OfFileAndAbove {
             sync_folder(folder_of(&self.path))?;
         }
         Ok(())
     }
 
     /// Cuts the file back to its length at the last good sync, so that nothing is left that only the cache has.
-    fn cut_back(&self, written: &mut Written, error: io::Error) {
+    fn cut_back(&self, state: &mut State, error: io::Error) {
         // If another process wrote to the file too, nothing is cut off.
-        let is_ours = self.length().is_ok_and(|length| length == written.bytes);
-        let is_cut_back = is_ours && self.file.set_len(written.synced).is_ok();
+        let is_ours = self.length().is_ok_and(|length| length == state.bytes);
+        let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
         // Who reads it now should see what the disk has.
         let _ = self.file.sync_data();
         drop_cache(&self.file);
-        written.bytes = written.synced;
-        written.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
+        state.bytes = state.synced;
+        state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
 }

@@ -7,19 +7,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Record;
-use super::disk::open;
+use super::disk::{folder_of, open, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
 use super::lock::{LockedJournal, read_whole_from_disk};
 use super::runs::Run;
-use super::sync::{SharedFile, Syncer};
+use super::sync::{SharedFile, Syncer, UnsyncedFolders};
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
+use crate::shard::Shard;
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     plan: Arc<Plan>,
+    shard: Shard,
     line_crc: LineCrc,
     /// The sum of all that the journal held when it was opened.
     held: Sum,
@@ -38,16 +40,29 @@ impl Journal {
     ) -> Result<Self, Error> {
         prepare_file(&locked).map_err(|error| error.at(&locked.path))?;
         let line_crc = LineCrc::of(plan);
-        let first_lines = format_first_lines(&locked, plan, line_crc, run);
-        let is_new = locked.kept == 0;
-        let is_in_new_folder = locked.is_in_new_folder;
-        let file = Arc::new(SharedFile::new(locked.path, locked.file, locked.kept));
+        let line_1 = FirstLine::format(plan);
+        let line_of_run = line_crc.add_to(&run.to_string());
+        let mut first_lines = String::new();
+        let mut folders = UnsyncedFolders::None;
+        if locked.kept == 0 {
+            first_lines += &line_1;
+            folders = UnsyncedFolders::OfFile;
+            if locked.is_in_new_folder {
+                folders = UnsyncedFolders::OfFileAndAbove;
+            }
+        } else if locked.lacks_line_feed {
+            // The next line must not become a part of the damaged one.
+            first_lines.push('\n');
+        }
+        first_lines += &line_of_run;
+        let LockedJournal { path, file, kept, .. } = locked;
+        let file = Arc::new(SharedFile::new(path, file, kept, [line_1, line_of_run]));
         file.append(&first_lines);
         if let Some(failure) = file.take_failure() {
             return Err(failure.at(&file.path));
         }
-        let syncer = Some(Syncer::start(&file, is_new, is_in_new_folder)?);
-        Ok(Self { plan: Arc::clone(plan), line_crc, held, file, syncer })
+        let syncer = Some(Syncer::start(&file, folders)?);
+        Ok(Self { plan: Arc::clone(plan), shard: run.shard, line_crc, held, file, syncer })
     }
 
     /// Returns the path of the journal.
@@ -86,23 +101,42 @@ impl Journal {
             return Err(JournalError::NotYetSynced.at(self.path()));
         }
         let harm = self.file.find_harm();
-        let read_back = match synced {
-            Ok(()) => self.read_back(),
-            Err(error) => Err(error.at(self.path())),
-        };
-        let reason = match read_back {
+        if harm == Some(JournalError::Gone) {
+            // That is also the reason if the disk did not take its lines.
+            return Err(self.save_beside().at(self.path()));
+        }
+        if let Err(error) = synced {
+            return Err(error.at(self.path()));
+        }
+        let reason = match self.read_back() {
             Ok(Some(record)) if record.sum() == self.held + counted => {
                 return Ok((record, self.take_news()));
             }
             Ok(_) => JournalError::NotAsWritten,
             // The first line names another plan than it did, so another process wrote the file.
             Err(Error::PlansDiffer { .. }) => JournalError::WrittenByOthers,
-            // If the file is gone, that is the reason why it cannot be read, or why the disk did not take its lines.
-            Err(_) if harm == Some(JournalError::Gone) => JournalError::Gone,
             // The error of a file that names no plan says so.
             Err(error) => return Err(error),
         };
         Err(harm.unwrap_or(reason).at(self.path()))
+    }
+
+    /// Saves what the journal held in a new journal beside it, because its path leads to another file or nowhere, while
+    /// this process still has it open. Returns what has become of the journal.
+    fn save_beside(&self) -> JournalError {
+        let saved = LockedJournal::create_in(folder_of(self.path()), &self.plan, self.shard);
+        let saved = match saved {
+            Ok(saved) => saved,
+            Err(Error::Journal { error: JournalError::Io { source, .. }, .. }) => {
+                return JournalError::GoneForGood { source };
+            }
+            Err(_) => return JournalError::Gone,
+        };
+        let copied = self.file.copy_to(&saved.file).and_then(|()| sync_folder(&saved.path));
+        match copied {
+            Ok(()) => JournalError::GoneAndSaved { path: saved.path },
+            Err(error) => JournalError::GoneForGood { source: error.into() },
+        }
     }
 
     /// Reads the journal back from the disk. Returns `None` if it does not even have its first line.
@@ -147,17 +181,4 @@ fn prepare_file(locked: &LockedJournal) -> Result<(), JournalError> {
         cut.map_err(|error| JournalError::cannot("write", error))?;
     }
     Ok(())
-}
-
-/// Returns the first lines that a run writes into a journal.
-fn format_first_lines(locked: &LockedJournal, plan: &Plan, line_crc: LineCrc, run: &Run) -> String {
-    let mut lines = String::new();
-    if locked.kept == 0 {
-        lines += &FirstLine::format(plan);
-    } else if locked.lacks_line_feed {
-        // The next line must not become a part of the damaged one.
-        lines.push('\n');
-    }
-    lines += &line_crc.add_to(&run.to_string());
-    lines
 }

@@ -106,6 +106,8 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
     refused(&count_with_small_files(&path), 1, &["File too large", "make room"]);
     let before = units_done(&path);
     assert!(before > 0, "records from before are good");
+    let text = fs::read_to_string(&path).expect("text");
+    assert!(text.ends_with('\n'), "the line that did not fit has left nothing");
     assert_eq!(count_with_small_files(&path).status.code(), Some(1));
     assert!(units_done(&path) >= before);
     let output = run(&mut count_into(N, &path, &[]));
@@ -207,6 +209,8 @@ mod needs_root {
         refused(&output, 1, &["No space left", "make room"]);
         let before = units_done(&path);
         assert!(before > 0, "records from before are good");
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(text.ends_with('\n'), "the line that did not fit has left nothing");
 
         // Still no room: nothing is lost, and the message comes again.
         let output = run(&mut count_into(N, &path, &[]));

@@ -1,16 +1,16 @@
 //! Promise: a journal that others move, remove or change while it is being written is reported at once, the result is
-//! printed, and nothing is called recorded that is not. docs/JOURNAL.md makes this promise under "A journal that others
+//! printed, nothing is called recorded that is not, and what the process still has is saved. docs/JOURNAL.md makes this promise under "A journal that others
 //! move, remove or change" and "Two processes".
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command};
 
 use crate::common::processes::{send, shim, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
-    arg, as_folder, count_into, finish, fresh_folder, keep_lines, nqueens, output, refused, result,
-    run, shell, some_units, spawn, stderr, stdout,
+    arg, as_folder, contents, count_into, finish, fresh_folder, keep_lines, nqueens, output,
+    refused, result, run, shell, some_units, spawn, stderr, stdout,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
@@ -30,9 +30,17 @@ fn overwrite(path: &Path) {
     file.write_all(&[0; 200]).expect("room");
 }
 
+/// The journal in which a process has saved what it held, as its message says.
+fn saved_journal(message: &str) -> PathBuf {
+    let (_, rest) = message.split_once("all that it held is saved in ").expect("a message");
+    let (saved, advice) = rest.split_once(": the same command with --journal ").expect("advice");
+    assert_eq!(advice.trim_end(), format!("{saved} uses it"));
+    PathBuf::from(saved)
+}
+
 #[test]
 fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
-    let harms: [(&str, Harm, &str); 6] = [
+    let harms: [(&str, Harm, &str); 7] = [
         ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved"),
         (
             "moved",
@@ -54,7 +62,16 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.set_len(0).expect("it can be cut");
             },
-            "is not a journal",
+            "was cut or written by another process",
+        ),
+        // The program sed puts a new file in the place of the old one.
+        (
+            "edited",
+            |path| {
+                let edit = Command::new("sed").args(["-i.bak", "3d"]).arg(path).status();
+                assert!(edit.expect("sed is there").success());
+            },
+            "replaced by another file",
         ),
         ("overwritten", overwrite, "line 1 is damaged"),
         (
@@ -81,6 +98,17 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
         if name == "moved" {
             let again = run(&mut count_into(N, &path.with_extension("elsewhere.journal"), &[]));
             assert_eq!(result(&again), (Some(0), TOTAL, ""), "it has every unit");
+        }
+        if reason.contains("removed") || reason.contains("replaced") {
+            let saved = saved_journal(message);
+            assert_eq!(saved.parent(), path.parent());
+            assert_eq!(contents(&saved).total(), Some(95_815_104), "{name}");
+        }
+        if name == "cut" {
+            // As the message says.
+            assert!(message.contains("the same command counts what is missing"), "{message}");
+            let again = run(&mut slow_count(&path));
+            assert_eq!(result(&again), (Some(0), TOTAL, ""), "{name}");
         }
     }
 }
@@ -109,6 +137,36 @@ fn a_line_of_somebody_else_costs_a_warning() {
     assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
 }
 
+/// What a process writes behind the cut begins with line 1, and a line that was cut in the middle harms no other one.
+#[test]
+fn a_journal_that_is_emptied_stays_a_journal() {
+    for length in [0, 400] {
+        let path = fresh_folder(&format!("harmed-emptied-{length}")).join("q.journal");
+        let mut child = spawn(&mut long_count(&path));
+        wait_for("some lines", &mut child, || {
+            fs::metadata(&path).ok().filter(|file| file.len() > 500)
+        });
+        let file = fs::OpenOptions::new().write(true).open(&path).expect("there");
+        file.set_len(length).expect("it can be cut");
+        wait_for("new lines", &mut child, || {
+            fs::metadata(&path).ok().filter(|file| file.len() > 900)
+        });
+        send("TERM", &child);
+        let stopped = finish(child);
+        assert_eq!(stopped.status.code(), Some(1), "{stopped:?}");
+        assert!(
+            stderr(&stopped).contains("the same command counts what is missing"),
+            "{stopped:?}"
+        );
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(text.starts_with("nqueens-journal 2 "), "{text}");
+        let status = output(&["status", "--json", arg(&path)]);
+        let damaged_lines = stderr(&status).matches("is damaged").count();
+        assert_eq!(damaged_lines, usize::from(length > 0), "{status:?}");
+        assert!(crate::common::json(&status)["finished"].as_u64() > Some(0), "{status:?}");
+    }
+}
+
 /// A count that is stopped says as well that the same command would not resume it.
 #[test]
 fn a_stopped_count_whose_journal_is_gone_says_so() {
@@ -123,7 +181,22 @@ fn a_stopped_count_whose_journal_is_gone_says_so() {
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("removed or moved"), "{message}");
     assert!(!message.contains("resumes"), "{message}");
-    assert!(message.contains("move it back; the same command counts what is missing"), "{message}");
+    assert!(contents(&saved_journal(message)).sum().units > 0);
+}
+
+/// The message says why what the process held could not be saved.
+#[test]
+fn a_journal_that_cannot_be_saved_is_reported() {
+    let folder = fresh_folder("record-gone-for-good").join("inner").join("q17");
+    fs::create_dir_all(&folder).expect("room");
+    let path = folder.join("q.journal");
+    let mut child = spawn(&mut slow_count(&path));
+    wait_for_units(&path, &mut child, 0);
+    fs::remove_dir_all(folder.parent().expect("inner")).expect("it is there");
+    let output = finish(child);
+    let (code, answer, message) = result(&output);
+    assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
+    assert!(message.contains("cannot be saved beside it: No such file or directory"), "{message}");
 }
 
 /// Half of Q(18).
@@ -155,11 +228,12 @@ fn a_shard_whose_journal_is_harmed_fails_and_loses_nothing() {
         "{message}"
     );
     assert!(message.contains("removed or moved"), "{message}");
-    assert!(message.contains("the same command counts what is missing"), "{message}");
+    let saved = saved_journal(message);
+    assert_eq!(saved.file_name(), journal.file_name(), "its name was free");
     let merge = ["merge", "--quiet", arg(&folder)];
-    assert_eq!(output(&merge).status.code(), Some(3), "nothing is recorded");
     let again = run(&mut shard(0, &folder));
     assert_eq!(result(&again), (Some(0), part, ""));
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing was left to count");
     let other = run(&mut shard(1, &folder));
     assert!(other.status.success(), "{other:?}");
     assert_eq!(result(&output(&merge)), (Some(0), "666090624\n", ""));
@@ -177,8 +251,11 @@ fn a_shard_whose_folder_is_removed_says_so() {
     let (code, _, message) = result(&output);
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains("removed or moved") && !message.contains("disk"), "{message}");
+    let saved = fs::read_dir(&folder).expect("the process makes the folder again").count();
+    assert_eq!(saved, 1);
     let again = run(&mut shard(0, &place));
-    assert_eq!(again.status.code(), Some(0), "a count makes the folder again: {again:?}");
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing was left to count");
 }
 
 /// Returns the lines that a process prints on stderr.
