@@ -65,7 +65,10 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
-        let session = Session::new(&self.machine)?;
+        let mut session = Session::new(&self.machine)?;
+        if self.journal.is_none() {
+            session.progress.warn_of_long_counts();
+        }
         session.announce_slow_engine(self.n, choice);
         let count = self.set_up(session.count(self.n, choice));
         let outcome = session.run(|| count.run_until_stopped())?;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::forecast::TimeLeft;
-use crate::{Error, Observer, Shard, SoFar, Start, cores};
+use crate::{BoardSize, Error, Observer, Shard, SoFar, Start, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -31,6 +31,10 @@ const QUIET_START: Duration = Duration::from_millis(300);
 const FIRST_LINE: Duration = Duration::from_secs(1);
 /// The longest gap between two such lines. Gaps double up to this one.
 const LONGEST_GAP: Duration = Duration::from_secs(600);
+/// A count that takes longer than this should have a journal.
+const LONG: Duration = Duration::from_secs(600);
+/// The interval at which a count without a journal looks how long it takes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,6 +53,8 @@ pub(crate) struct Progress {
     /// Whether lines can be redrawn.
     is_terminal: bool,
     notes: Arc<Mutex<Notes>>,
+    /// Whether a count that is stopped loses its work, because it has no journal.
+    is_unrecorded: bool,
 }
 
 /// What is known of the piece of work that is under way.
@@ -60,13 +66,15 @@ struct Notes {
     done: u64,
     all: u64,
     work: Work,
+    /// When to look whether a count without a journal takes long. `None` if it has one, or if that was said.
+    next_look: Option<Instant>,
 }
 
 /// What is under way.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// A count, with its number of threads and the time left.
-    Count { threads: usize, left: TimeLeft },
+    /// A count, with its board, its number of threads and the time left.
+    Count { size: BoardSize, threads: usize, left: TimeLeft },
     /// An estimate: the steps are milliseconds.
     Sample,
     /// Steps of this name that take equally long.
@@ -97,12 +105,21 @@ impl Progress {
             ProgressWhen::Always => true,
         };
         let notes = Notes::new("", [0, 0], Work::Steps(""));
-        Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)) }
+        Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)), is_unrecorded: false }
+    }
+
+    /// Warns of counts that take long, because they have no journal.
+    pub(crate) fn warn_of_long_counts(&mut self) {
+        self.is_unrecorded = true;
     }
 
     /// Begins a piece of work. `steps` are those that are done already, and all of them.
     pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
-        *lock(&self.notes) = Notes::new(name, steps, work);
+        let mut notes = Notes::new(name, steps, work);
+        if self.is_unrecorded {
+            notes.next_look = Some(Instant::now() + LOOK_EVERY);
+        }
+        *lock(&self.notes) = notes;
         if !self.is_shown {
             return;
         }
@@ -146,7 +163,11 @@ impl Observer for Progress {
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);
         }
-        let work = Work::Count { threads: start.threads, left: start.time_left.clone() };
+        let work = Work::Count {
+            size: start.plan.size(),
+            threads: start.threads,
+            left: start.time_left.clone(),
+        };
         self.begin(&name, [done, start.units], work);
     }
 
@@ -155,6 +176,9 @@ impl Observer for Progress {
         if let Work::Count { left, .. } = &mut notes.work {
             left.record(so_far.newest);
             notes.done = so_far.done.units as u64;
+        }
+        if let Some(warning) = notes.warning_of_long_count() {
+            message!("{warning}");
         }
     }
 
@@ -191,7 +215,29 @@ impl Notes {
             done: done as u64,
             all: all as u64,
             work,
+            next_look: None,
         }
+    }
+
+    /// Returns a warning if a count without a journal is known to take long, unless that was said before.
+    fn warning_of_long_count(&mut self) -> Option<String> {
+        let now = Instant::now();
+        if self.next_look? > now {
+            return None;
+        }
+        self.next_look = Some(now + LOOK_EVERY);
+        let Work::Count { size, threads, left } = &self.work else { return None };
+        let left = left.estimate()?;
+        let whole = self.begun.elapsed().as_secs_f64() + left.seconds.value;
+        if !left.seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
+            return None;
+        }
+        self.next_look = None;
+        let time = wall_time(left.seconds, *threads, left.cores);
+        Some(format!(
+            "n = {size} takes {time} more, and a stop would lose all of it: 'nqueens count {size} --journal \
+             q{size}.journal' can be resumed"
+        ))
     }
 
     /// Returns the number of steps that are done.
@@ -225,7 +271,7 @@ impl Notes {
         bar.set_position(done);
         let elapsed = duration(self.begun.elapsed());
         match &self.work {
-            Work::Count { threads, left } => {
+            Work::Count { threads, left, .. } => {
                 let percent = percent(done, all);
                 let time_left = match left.estimate() {
                     Some(left) => {
@@ -271,8 +317,9 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let text =
-            text(Work::Count { threads: 2, left: TimeLeft::default() }, 103_456_789, 123_456_789);
+        let size = BoardSize::new(8).expect("in range");
+        let work = Work::Count { size, threads: 2, left: TimeLeft::default() };
+        let text = text(work, 103_456_789, 123_456_789);
         assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }
 

@@ -38,7 +38,8 @@ pub(crate) struct TableArgs {
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::new(&self.engine);
-        let session = Session::new(&self.machine)?;
+        let mut session = Session::new(&self.machine)?;
+        session.progress.warn_of_long_counts();
         self.format.remark(TITLES)?;
         let mut exit = Exit::Done;
         let mut is_first = true;

@@ -1,12 +1,45 @@
-//! Promise: `status` estimates the time that is left from the lines of the runs that are like the one that counts.
-//! docs/FORECAST.md makes this promise.
+//! Promise: `status` estimates the time that is left from the lines of the runs that are like the one that counts, and a
+//! long count without a journal warns of what a stop would cost. docs/FORECAST.md makes the first promise, and
+//! docs/JOURNAL.md the second one.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nqueens::Kernel;
 
-use crate::common::{arg, contents, fresh_folder, json, keep_lines, output, stdout};
+use crate::common::processes::{send, wait_for_units};
+use crate::common::{
+    arg, contents, count_into, finish, fresh_folder, json, keep_lines, nqueens, output, spawn,
+    stderr, stdout,
+};
+
+/// The warning comes once the forecast is known, also where no bar is drawn. With a journal there is none.
+#[test]
+fn a_long_count_without_a_journal_says_so_once() {
+    for command in ["count", "table"] {
+        let args = [command, "24", "--threads", "2", "--progress", "never"];
+        let mut child = spawn(&mut nqueens(&args));
+        let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let warning = messages.next().expect("a line").expect("text");
+        assert!(warning.starts_with("nqueens: n = 24 takes "), "{warning}");
+        let advice =
+            "a stop would lose all of it: 'nqueens count 24 --journal q24.journal' can be resumed";
+        assert!(warning.ends_with(advice), "{warning}");
+        std::thread::sleep(Duration::from_secs(3));
+        send("TERM", &child);
+        let last = messages.next().expect("a line").expect("text");
+        assert!(last.contains("stopped after "), "{last}");
+        assert_eq!(finish(child).status.code(), Some(3));
+    }
+    let path = fresh_folder("long-count").join("q.journal");
+    let mut child = spawn(&mut count_into("24", &path, &["--threads", "2"]));
+    wait_for_units(&path, &mut child, 500);
+    send("TERM", &child);
+    let stopped = finish(child);
+    assert_eq!(stderr(&stopped).lines().count(), 1, "{stopped:?}");
+}
 
 /// Every line of a journal is part of the sample, whichever run wrote it.
 #[test]
