@@ -79,6 +79,7 @@ use crate::error::Error;
 pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
 use crate::plan::Plan;
 use counts::Counts;
+pub use disk::is_being_written;
 use first_line::FirstLine;
 pub(crate) use first_line::Wanted;
 pub use folder::{journals_in, split_by_plan};
@@ -239,6 +240,17 @@ impl Record {
     /// Returns the number of finished units and of the solutions in them.
     pub fn sum(&self) -> Sum {
         self.counts.sum
+    }
+
+    /// Returns the units with two different counts, which are left out, in increasing order.
+    pub fn disputed(&self) -> Vec<usize> {
+        let mut units = Vec::new();
+        for error in &self.left_out {
+            if let Error::CountsDiffer { lines } = error {
+                units.push(lines[0].unit);
+            }
+        }
+        units
     }
 
     /// Returns the number of counts beyond the first one of each unit.

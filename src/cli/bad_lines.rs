@@ -1,12 +1,14 @@
 //! Lines of journals that are damaged or hold wrong counts, and the commands that take them out.
 //!
 //! All bad lines of a journal are in one command: after two commands for one journal, the second would meet other lines.
+//! There is no command for a journal that is being written, because the process would go on in a file without a name.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::Error;
-use crate::record::{JournalError, RecordedCount};
+use crate::record::{JournalError, RecordedCount, is_being_written};
 
 use super::quote::quoted;
 use super::stderr::print_first;
@@ -25,17 +27,6 @@ pub(crate) fn damaged_lines(left_out: &[Error]) -> BadLines<'_> {
     bad
 }
 
-/// Returns the lines that hold different counts of one unit.
-pub(crate) fn disputed_lines(left_out: &[Error]) -> BadLines<'_> {
-    let mut disputed = Vec::new();
-    for error in left_out {
-        if let Error::CountsDiffer { lines } = error {
-            disputed.extend(lines);
-        }
-    }
-    lines_of(disputed)
-}
-
 /// Returns the lines that hold these counts.
 pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) -> BadLines<'a> {
     let mut bad = BadLines::new();
@@ -45,35 +36,49 @@ pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) 
     bad
 }
 
-/// Returns the commands that take lines out of their journals, one for each journal: `sed -i '17d;20,25d' q20.journal`.
-pub(crate) fn removal_commands(bad: &BadLines<'_>) -> Vec<String> {
-    let mut commands = Vec::new();
-    for (path, numbers) in bad {
-        let numbers: Vec<usize> = numbers.iter().copied().collect();
-        let mut deletions = Vec::new();
-        for consecutive in numbers.chunk_by(|one, next| one + 1 == *next) {
-            deletions.push(match consecutive {
-                [first, .., last] => format!("{first},{last}d"),
-                _ => format!("{}d", consecutive[0]),
-            });
-        }
-        commands.push(format!("sed -i '{}' {}", deletions.join(";"), quoted(path)));
-    }
-    commands
-}
-
-/// Prints the commands that take lines out of their journals.
+/// Prints the commands that take lines out of their journals. For a journal that is being written, prints that it is.
 pub(crate) fn print_commands<'a>(mut bad: BadLines<'a>, others: BadLines<'a>) {
     for (path, numbers) in others {
         bad.entry(path).or_default().extend(numbers);
     }
     let mut messages = Vec::new();
-    for command in removal_commands(&bad) {
-        messages.push(format!(
-            "to take these lines out, so that their units are counted again: {command}"
-        ));
+    for (path, numbers) in &bad {
+        messages.push(if is_being_written(path) {
+            format!(
+                "{} is being written: to take these lines out, wait until its process has ended, then run this command \
+                 again",
+                path.display()
+            )
+        } else {
+            let command = removal_command(path, numbers);
+            format!("to take these lines out, so that their units are counted again: {command}")
+        });
     }
     print_first(messages.into_iter());
+}
+
+/// Returns the command that takes lines out of a journal: `sed -i.bak '17d;20,25d' q20.journal`. Every sed keeps the old
+/// file then, and no sed writes through a link.
+fn removal_command(path: &Path, numbers: &BTreeSet<usize>) -> String {
+    let numbers: Vec<usize> = numbers.iter().copied().collect();
+    let mut deletions = Vec::new();
+    for consecutive in numbers.chunk_by(|one, next| one + 1 == *next) {
+        deletions.push(match consecutive {
+            [first, .., last] => format!("{first},{last}d"),
+            _ => format!("{}d", consecutive[0]),
+        });
+    }
+    format!("sed -i.bak '{}' {}", deletions.join(";"), quoted(&behind_link(path)))
+}
+
+/// Returns the path of the file to which a symbolic link leads, or else this path.
+fn behind_link(path: &Path) -> Cow<'_, Path> {
+    if path.is_symlink()
+        && let Ok(file) = path.canonicalize()
+    {
+        return file.into();
+    }
+    path.into()
 }
 
 #[cfg(test)]
@@ -82,10 +87,12 @@ mod tests {
 
     #[test]
     fn all_lines_of_a_journal_are_in_one_command() {
-        let mut bad = BadLines::new();
-        bad.entry(Path::new("b c.journal")).or_default().extend([17]);
-        bad.entry(Path::new("a.journal")).or_default().extend([25, 3, 24, 23, 9]);
-        let commands = ["sed -i '3d;9d;23,25d' a.journal", "sed -i '17d' 'b c.journal'"];
-        assert_eq!(removal_commands(&bad), commands);
+        for (path, numbers, command) in [
+            ("a.journal", &[25, 3, 24, 23, 9][..], "sed -i.bak '3d;9d;23,25d' a.journal"),
+            ("b c.journal", &[17], "sed -i.bak '17d' 'b c.journal'"),
+        ] {
+            let numbers = numbers.iter().copied().collect();
+            assert_eq!(removal_command(Path::new(path), &numbers), command);
+        }
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::record::{JournalError, Record, journals_in, split_by_plan};
+use crate::record::{JournalError, Record, Run, journals_in, split_by_plan};
 use crate::{Error, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::bad_lines::{damaged_lines, disputed_lines, print_commands};
+use crate::cli::bad_lines::{BadLines, damaged_lines, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::published::print_differs;
@@ -67,11 +67,12 @@ impl JournalsArgs {
         Ok(record)
     }
 
-    /// Reads the journals of the first count together, or of the second one if it is asked for. Returns `None` if none
-    /// has begun.
+    /// Reads the journals of the first count together, or of the second one if it is asked for, and looks which of them
+    /// are being written. Returns `None` if none has begun.
     pub(crate) fn read_if_begun(&self) -> Result<Option<Record>, Failure> {
         let FilesOfPlan { first, second } = self.files()?;
-        self.read_and_warn(if self.second { &second } else { &first })
+        let record = Record::watch(if self.second { &second } else { &first })?;
+        Ok(record.map(|record| self.warn(record)))
     }
 
     /// Reads the journals of the first count, and of the second one.
@@ -155,7 +156,11 @@ impl JournalsArgs {
     /// Returns a record with the number of shards that the user named, and warns of what it left out.
     fn warn(&self, mut record: Record) -> Record {
         self.set_shards(&mut record);
-        warn_of_damage(&record.left_out);
+        warn_of_left_out(&record.left_out);
+        // `verify` prints one command for all bad lines of a journal.
+        if record.disputed().is_empty() {
+            print_commands(damaged_lines(&record.left_out), BadLines::new());
+        }
         warn_of_cut_off(&record);
         record
     }
@@ -209,20 +214,9 @@ impl JournalsArgs {
     }
 }
 
-/// Warns of what is left out because it is damaged or cannot be read, and prints the commands that take bad lines out.
-pub(crate) fn warn_of_damage(left_out: &[Error]) {
-    warn_of_left_out(left_out);
-    let disputed = disputed_lines(left_out);
-    if !disputed.is_empty() {
-        let files: Vec<String> = disputed.keys().map(|path| quoted(path)).collect();
-        let files = files.join(" ");
-        message!("a machine made an error; 'nqueens verify {files}' shows which counts are wrong");
-    }
-    print_commands(damaged_lines(left_out), disputed);
-}
-
-/// Warns of what is left out, without commands.
-fn warn_of_left_out(left_out: &[Error]) {
+/// Warns of what is left out because it is damaged or cannot be read. Prints no commands that take lines out, because
+/// a count needs none, and because it may be writing these journals.
+pub(crate) fn warn_of_left_out(left_out: &[Error]) {
     let mut warnings = Vec::new();
     for error in left_out {
         warnings.push(match error {
@@ -234,6 +228,19 @@ fn warn_of_left_out(left_out: &[Error]) {
         });
     }
     print_first(warnings.into_iter());
+    let mut disputed = BTreeSet::new();
+    for error in left_out {
+        if let Error::CountsDiffer { lines } = error {
+            disputed.extend(lines.iter().map(|line| quoted(&line.path)));
+        }
+    }
+    if !disputed.is_empty() {
+        let files: Vec<String> = disputed.into_iter().collect();
+        let files = files.join(" ");
+        message!(
+            "a machine made an error; find out which counts are wrong, and how to take them out: nqueens verify {files}"
+        );
+    }
 }
 
 /// Warns of last lines that a killed process did not finish.
@@ -313,6 +320,26 @@ pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     Some((shards, record.missing_shards(shards).ok()?))
 }
 
+/// Returns the processes that count now, with what they have done so far.
+pub(crate) fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
+    record.running().filter_map(|file| file.runs.last())
+}
+
+/// Returns the indices of the shards that processes count now, with the plan cut into this many. Of a process that
+/// counts the whole board, these are all.
+pub(crate) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
+    let mut indices = Vec::new();
+    for run in running_runs(record) {
+        if run.shard == Shard::WHOLE {
+            return (0..shards).collect();
+        }
+        if run.shard.shards() == shards {
+            indices.push(run.shard.index());
+        }
+    }
+    indices
+}
+
 /// Returns what all reports on journals have.
 pub(crate) fn report(record: &Record) -> Report {
     let mut report = Report::default();
@@ -330,12 +357,17 @@ pub(crate) fn add_facts(report: &mut Report, record: &Record) {
     });
     let builds: BTreeSet<&str> = record.runs().map(|run| run.version.as_str()).collect();
     let damaged = damaged_files(record);
+    let disputed = record.disputed().len();
     if let Some(total) = record.total() {
         report.row("total", total).row("published", record.published());
     }
     if let Some(first) = damaged.first() {
         let files = many(damaged.len(), "journal");
         report.row("damaged", format_args!("{files}, the first is {first}"));
+    }
+    if disputed > 0 {
+        let units = many(disputed, "unit");
+        report.row("disputed", format_args!("{units} with two counts: see 'nqueens verify'"));
     }
     report
         .field("total", record.total().map(|total| total.to_string()))
@@ -344,6 +376,7 @@ pub(crate) fn add_facts(report: &mut Report, record: &Record) {
         .field("solutions", done.solutions.to_string())
         .field("files", record.files().len())
         .field("damaged", damaged)
+        .field("disputed", disputed)
         .field("twice", record.repeated())
         .field("builds", builds.into_iter().collect::<Vec<_>>())
         .field("cpu_seconds", json_seconds(record.cpu_time()))

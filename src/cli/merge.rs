@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
-use crate::cli::journals::{self, JournalsArgs, check, is_unread, missing_shards, ranges};
+use crate::cli::journals::{
+    self, JournalsArgs, check, is_unread, missing_shards, ranges, running_indices, shards_text,
+};
 use crate::cli::report::Report;
 use crate::cli::stderr::{message, print_first};
 
@@ -27,7 +29,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// Print only the numbers of the missing shards, for a job array, such as 3,7-9
+    /// Print only the numbers of the missing shards that no process is counting, for a job array, such as 3,7-9
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     missing: bool,
 
@@ -60,7 +62,7 @@ impl MergeArgs {
         Ok(exit.and(Exit::Stopped).answer(self.journals.format, report))
     }
 
-    /// Prints the shards that are not complete. Damage is no failure here, because its units are missing, and running
+    /// Prints the shards that are neither complete nor running. Damage is no failure here, because its units are missing, and running
     /// their shards counts them again.
     fn print_missing_shards(&self) -> Result<Exit, Failure> {
         let Some(record) = self.journals.read_if_begun()? else {
@@ -70,23 +72,29 @@ impl MergeArgs {
             let all: Vec<usize> = (0..shards).collect();
             return Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))));
         };
-        let mut missing = Vec::new();
-        if record.total().is_none() {
-            let Some((_, incomplete)) = missing_shards(&record) else {
-                let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
-                return Err(Exit::Usage.because(text));
-            };
-            missing = incomplete;
-        }
         let mut exit = check(&record);
-        let is_total_missing = record.total().is_none();
-        if exit == Exit::Failed && is_total_missing && is_only_damaged(&record.left_out) {
-            exit = Exit::Done;
-        }
-        if missing.is_empty() {
+        if record.total().is_some() {
             return Ok(exit);
         }
-        Ok(exit.and(Exit::Stopped).print(|out| writeln!(out, "{}", ranges(&missing))))
+        if exit == Exit::Failed && is_only_damaged(&record.left_out) {
+            exit = Exit::Done;
+        }
+        exit = exit.and(Exit::Stopped);
+        let Some((shards, missing)) = missing_shards(&record) else {
+            let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
+            return Err(Exit::Usage.because(text));
+        };
+        let all_running = running_indices(&record, shards);
+        let (running, idle): (Vec<usize>, Vec<usize>) =
+            missing.into_iter().partition(|index| all_running.contains(index));
+        if !running.is_empty() {
+            let running = shards_text(&running, shards);
+            message!("left out, because processes are counting them: {running}");
+        }
+        if idle.is_empty() {
+            return Ok(exit);
+        }
+        Ok(exit.print(|out| writeln!(out, "{}", ranges(&idle))))
     }
 
     /// Compares both counts. There is a total only if they agree on every unit.

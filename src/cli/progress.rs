@@ -22,7 +22,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::exit::Failure;
 use super::format::{duration, wall_time};
-use super::journals::warn_of_damage;
+use super::journals::warn_of_left_out;
 use super::stderr::{self, message};
 
 /// Work that ends sooner shows no bar, which would only flash up.
@@ -158,7 +158,7 @@ impl Observer for Progress {
         if start.cut_off > 0 && done < start.units {
             message!("warning: the journal's last line was cut off: its units are counted again");
         }
-        warn_of_damage(start.left_out);
+        warn_of_left_out(start.left_out);
         let mut name = format!("n = {}", start.plan.size());
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);

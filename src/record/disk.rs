@@ -60,6 +60,13 @@ pub(super) fn is_locked(file: &File) -> bool {
     matches!(locked, Err(TryLockError::WouldBlock))
 }
 
+/// Returns whether another process is writing a journal at this moment, as far as its lock shows it.
+///
+/// Some file systems do not show locks of other hosts. Then the processes of other hosts are not noticed.
+pub fn is_being_written(path: &Path) -> bool {
+    open(path).is_ok_and(|file| is_locked(&file))
+}
+
 /// The number of bytes that are compared to tell whether two files are the same journal.
 const COMPARED_BYTES: usize = 4096;
 

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl Place {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] if the name of a journal does not end in `.journal`. [`Error::CountsDiffer`] if a unit
-    /// has two different counts, because counting it once more would not settle which of them is right.
+    /// of the shard has two different counts, because counting it once more would not settle which of them is right.
     /// [`Error::Journal`] if the journal, or a journal in the folder, cannot be read at this moment, because its units
     /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while the disk takes what it does not have
     /// yet.
@@ -67,7 +68,7 @@ impl Place {
             (Self::File(journal), record)
         };
         if let Some(record) = &record {
-            check_left_out(record)?;
+            check_left_out(record, shard)?;
         }
         Ok((place, record))
     }
@@ -94,12 +95,15 @@ fn is_missing(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Checks that nothing was left out of a record that counting again would not mend: a unit with two different counts,
-/// or a journal that the machine could not read at this moment.
-fn check_left_out(record: &Record) -> Result<(), Error> {
+/// Checks that nothing was left out of a record that counting the shard again would not mend: a unit of the shard with
+/// two different counts, or a journal that the machine could not read at this moment.
+fn check_left_out(record: &Record, shard: Shard) -> Result<(), Error> {
+    let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
     for error in &record.left_out {
         let is_final = match error {
-            Error::CountsDiffer { .. } => true,
+            Error::CountsDiffer { lines } => {
+                units.iter().any(|range| range.contains(&lines[0].unit))
+            }
             Error::Journal { error: JournalError::Io { source, .. }, .. } => source.lack.is_some(),
             _ => false,
         };

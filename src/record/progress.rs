@@ -17,6 +17,8 @@ pub struct ShardUnits {
     pub units: usize,
     /// The number of its units that are finished.
     pub finished: usize,
+    /// The number of its units with two different counts. While there are any, no count of the shard begins.
+    pub disputed: usize,
 }
 
 /// The time that the rest of a count takes.
@@ -51,7 +53,7 @@ impl Record {
         self.files().iter().filter(|file| file.is_written && !file.runs.is_empty())
     }
 
-    /// Returns the number of units and of finished units of each shard, if the plan is cut into this number of
+    /// Returns how far each shard is, if the plan is cut into this number of
     /// shards.
     ///
     /// # Errors
@@ -60,9 +62,13 @@ impl Record {
     pub fn shard_units(&self, shards: usize) -> Result<Vec<ShardUnits>, Error> {
         Shard::new(0, shards)?;
         let mut each = vec![ShardUnits::default(); shards];
+        let disputed = self.disputed();
         for (index, units) in Shard::blocks(self.plan().units(), shards) {
             let shard = &mut each[index];
             shard.units += units.len();
+            let before_begin = disputed.partition_point(|unit| *unit < units.start);
+            let before_end = disputed.partition_point(|unit| *unit < units.end);
+            shard.disputed += before_end - before_begin;
             shard.finished += units.filter(|unit| self.count(*unit).is_some()).count();
         }
         Ok(each)

@@ -1,5 +1,5 @@
-//! Promise: a damaged line costs its own units and nothing else, and the command that a message prints takes it out of
-//! the journal. docs/JOURNAL.md makes this promise under "After damage", "Line 1 is damaged" and "Damage".
+//! Promise: a damaged line costs its own units and nothing else. A count needs no command for it, and the command that
+//! other commands print takes it out of the journal, but not while that is being written. docs/JOURNAL.md makes this promise under "After damage", "Line 1 is damaged" and "Damage".
 //! `journal_fuzz` has damage of every kind.
 
 use std::fs;
@@ -46,6 +46,12 @@ pub(crate) fn printed_command<'a>(messages: &'a str, begins: &str) -> &'a str {
     let command = commands.next().unwrap_or_else(|| panic!("no '{begins}' in: {messages}"));
     assert_eq!(commands.next(), None, "one command is enough: {messages}");
     command.lines().next().expect("a line")
+}
+
+/// The command that takes damaged lines out of a journal, or of one in a folder, as `merge` prints it.
+pub(crate) fn removal_command(place: &Path) -> String {
+    let merged = output(&["merge", arg(place)]);
+    printed_command(stderr(&merged), "sed -i.bak ").to_owned()
 }
 
 /// Runs a printed command in a folder.
@@ -123,7 +129,7 @@ const DAMAGES: [(&str, Damage, &str); 10] = [
             let other = without_check_digits(&first).replace(" n=11 ", " n=12 ");
             lines.insert(11, first_line_with_check_digits(&other).into_bytes());
         },
-        "line 12 is damaged",
+        "line 12 belongs to another count",
     ),
     (
         "a tail",
@@ -150,6 +156,7 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         let mut lines = whole.clone();
         damage(&mut lines);
         let is_tail = name.starts_with("a tail");
+        let is_foreign = name.starts_with("the first line of another");
         let named = expected.replace("LAST", &lines.len().to_string());
         let damaged = lines.concat();
         write(&path, &damaged);
@@ -163,6 +170,7 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         assert_eq!(object["journal"]["units_before"], held, "{name}");
         let begins = format!("nqueens: warning: left out: {}: {named} (", path.display());
         assert!(message.starts_with(&begins), "{name}: no '{begins}' in {message}");
+        assert_eq!(message.lines().count(), 1, "{name}: the count needs no command: {message}");
 
         // The file goes on growing. A tail has no line feed, so one comes behind it.
         let grown = fs::read(&path).expect("there");
@@ -182,8 +190,12 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         assert_eq!((again.status.code(), stdout(&again)), (Some(0), TOTAL), "{name}");
         assert!(stderr(&again).starts_with(&begins), "{name}: {again:?}");
         assert!(fs::read(&path).expect("there") == grown, "{name}: nothing was left to count");
-        let command = printed_command(message, "sed -i ");
-        obey(&folder, command);
+        if is_foreign {
+            continue;
+        }
+        let command = removal_command(&path);
+        obey(&folder, &command);
+        fs::remove_file(path.with_extension("journal.bak")).expect("the old file");
         resumes(&path);
         let held = contents(&path);
         assert!(held.total().is_some() && held.left_out.is_empty(), "{name}: {command}");
@@ -249,7 +261,7 @@ fn a_damaged_first_line_is_refused_and_the_printed_command_repairs_it() {
         assert_eq!(object["total"], TOTAL.trim_end(), "{name}: {resumed:?}");
         assert_eq!(object["journal"]["units_before"], units, "{name}: {resumed:?}");
         assert!(stderr(&resumed).contains("NEW.journal: line 2 is damaged ("), "{resumed:?}");
-        obey(&folder, printed_command(stderr(&resumed), "sed -i "));
+        obey(&folder, &removal_command(&new));
         resumes(&new);
     }
 }
@@ -302,7 +314,7 @@ fn a_damaged_journal_hides_nothing_else() {
         panic!("{refused:?}");
     };
     assert_eq!((&of_file, lines.len(), lines[0].clone().count()), (&path, 1, 1));
-    let take_out = format!("sed -i '{}d' {}", lines[0].start(), arg(&path));
+    let take_out = format!("sed -i.bak '{}d' {}", lines[0].start(), arg(&path));
 
     let out = arg(&folder);
     let page = folder.join("page.html");
@@ -312,7 +324,7 @@ fn a_damaged_journal_hides_nothing_else() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
         let begins = format!("nqueens: warning: left out: {named}: line ");
         assert!(stderr(&output).starts_with(&begins), "{args:?}: {output:?}");
-        assert_eq!(printed_command(stderr(&output), "sed -i "), take_out, "{args:?}");
+        assert_eq!(printed_command(stderr(&output), "sed -i.bak "), take_out, "{args:?}");
         stdout(&output).to_owned()
     };
     assert_eq!(warned(&["merge"], 1), "", "two shards are missing");
@@ -331,6 +343,32 @@ fn a_damaged_journal_hides_nothing_else() {
     assert!(verified.contains("damaged      1 journal, the first is "), "{verified}");
     obey(&folder, &take_out);
     assert_eq!(result(&output(&["merge", "--quiet", out])), (Some(0), "14200\n", ""));
+}
+
+/// The command would put a new file in the place of the one that the process writes, and a link in the place of the
+/// damage.
+#[test]
+fn no_command_takes_lines_out_of_a_journal_that_is_being_written_and_none_replaces_a_link() {
+    let folder = fresh_folder("damage-written");
+    let (path, text) = finished(&folder);
+    let mut lines: Vec<Vec<u8>> =
+        text.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
+    flip(&mut lines, 9);
+    write(&path, lines.concat());
+    let writer = fs::File::options().append(true).open(&path).expect("there");
+    writer.lock().expect("a local file system");
+    let waits = format!("nqueens: {} is being written: to take these lines out, wait ", arg(&path));
+    for command in ["merge", "status", "verify"] {
+        let report = output(&[command, arg(&path)]);
+        let message = stderr(&report);
+        assert!(message.contains(&waits) && !message.contains("sed"), "{command}: {message}");
+    }
+    drop(writer);
+    let link = folder.join("link");
+    std::os::unix::fs::symlink(&path, &link).expect("room");
+    obey(&folder, &removal_command(&link));
+    assert!(link.is_symlink());
+    resumes(&path);
 }
 
 /// Damage to the line of a run does not make it doubtful how many shards there are.

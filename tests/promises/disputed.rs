@@ -1,15 +1,17 @@
-//! Promise: a unit with two different counts is never part of a total, and no count starts until the wrong line is out.
+//! Promise: a unit with two different counts is never part of a total, and no count of it starts until the wrong
+//! line is out.
 //! `verify` finds that line. docs/JOURNAL.md makes this promise under "A unit is wrong".
 
 use std::fs;
 use std::path::PathBuf;
 
+use nqueens::Shard;
 use serde_json::Value;
 
 use super::damage::{TOTAL, count, finished, flip, obey, printed_command, resumes, write};
 use crate::common::{
-    arg, contents, fresh_folder, json, output, raise_counts, raised, refused, result, shell,
-    stderr, stdout,
+    arg, commands_after, contents, count_shard, fresh_folder, json, output, raise_counts,
+    raise_first_count, raised, refused, result, set_aside, shell, stderr, stdout,
 };
 
 /// Two finished journals of one count. Lines 9 and 30 of the second one, counted from 1, are wrong, and its line 5 is
@@ -64,14 +66,21 @@ fn no_count_starts_over_two_counts_of_a_unit() {
         format!("unit {first} has the count "),
         format!("in line {line} of {right}, but "),
         format!("in line {line} of {wrong}: "),
-        format!("'{}'", journals.verify()),
-        format!("sed -i '{line}d' {right}"),
-        format!("sed -i '{line}d' {wrong}"),
+        format!("and how to take it out: {}", journals.verify()),
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     refused(&count(&journals.folder, &["--quiet"]), 1, &words);
-    let shard = count(&journals.folder, &["--shard", "0/1000000", "--quiet"]);
-    refused(&shard, 1, &["a machine made an error"]);
+    // Of 95 shards each has one unit.
+    for unit in journals.units {
+        let plan = contents(&journals.right).plan().clone();
+        let of_unit = |index: &usize| {
+            let shard = Shard::new(*index, 95).expect("in range");
+            shard.ranges(plan.units()).any(|range| range.contains(&unit))
+        };
+        let index = (0..95).find(of_unit).expect("a shard");
+        let shard = count(&journals.folder, &["--shard", &format!("{index}/95"), "--quiet"]);
+        refused(&shard, 1, &["a machine made an error"]);
+    }
     assert_eq!(journals.bytes_and_files(), before, "the files are only read");
 }
 
@@ -93,8 +102,36 @@ fn reports_leave_out_units_with_two_counts() {
     let status = json(&output(&["status", "--json", arg(&journals.folder)]));
     assert_eq!(status["resume"], Value::Null);
     let shown = output(&["status", arg(&journals.folder)]);
-    assert!(!stdout(&shown).contains("resume"), "{shown:?}");
-    assert!(stderr(&shown).contains("'nqueens verify "), "{shown:?}");
+    let reason = "resume       none while units have two counts: see 'nqueens verify'\n";
+    assert!(stdout(&shown).contains(reason), "{shown:?}");
+    assert!(stdout(&shown).contains("disputed     2 units with two counts: "), "{shown:?}");
+    assert_eq!(status["disputed"], 2);
+    assert!(stderr(&shown).contains(": nqueens verify "), "{shown:?}");
+    let page = journals.folder.join("page.html");
+    let drawn = output(&["status", "--html", arg(&page), arg(&journals.folder)]);
+    assert_eq!(drawn.status.code(), Some(1), "{drawn:?}");
+    let page = fs::read_to_string(&page).expect("a page");
+    assert!(page.contains("2 units with two counts"), "{page}");
+    assert!(page.contains("There is no command that counts it: "), "{page}");
+}
+
+/// Only the shard of the unit is refused, so all others can be counted.
+#[test]
+fn a_unit_with_two_counts_stops_its_own_shard_only() {
+    let folder = fresh_folder("disputed-shard");
+    set_aside(&count_shard(12, 1, 4, &folder), "right");
+    let wrong = folder.join("wrong.journal");
+    fs::copy(folder.join("right.journal"), &wrong).expect("room");
+    raise_first_count(&wrong);
+    let status = json(&output(&["status", "--json", arg(&folder)]));
+    let resume = status["resume"].as_str().expect("a command");
+    assert!(resume.contains("for i in 0 $(seq 2 3); do "), "{resume}");
+    let counted = shell(&folder, resume);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let refusal = ["count", "12", "--shard", "1/4", "--journal", arg(&folder)];
+    refused(&output(&refusal), 1, &["a machine made an error"]);
+    let status = json(&output(&["status", "--json", arg(&folder)]));
+    assert_eq!((&status["missing"]["units"], &status["resume"]), (&1.into(), &Value::Null));
 }
 
 /// One command takes all bad lines out. After two commands for one file, the second would take out good lines.
@@ -114,8 +151,8 @@ fn verify_finds_the_wrong_lines_and_one_command_takes_them_out() {
     }
     let accused = format!(" of {} (", arg(&journals.right));
     assert!(!message.contains(&accused), "its lines are right: {message}");
-    let take_out = format!("sed -i '5d;9d;30d' {wrong}");
-    assert_eq!(printed_command(message, "sed -i "), take_out);
+    let take_out = format!("sed -i.bak '5d;9d;30d' {wrong}");
+    assert_eq!(printed_command(message, "sed -i.bak "), take_out);
 
     let found = json(&output(&["verify", "--json", arg(&journals.folder)]));
     let mut lines = Vec::new();
@@ -136,30 +173,20 @@ fn verify_finds_the_wrong_lines_and_one_command_takes_them_out() {
 /// were taken out, the other one would be right for all that a count can see.
 #[test]
 fn every_copy_of_a_wrong_line_is_taken_out() {
-    for command in ["merge", "count"] {
-        let folder = fresh_folder("damage-copies");
-        let (right, text) = finished(&folder);
-        let wrong = folder.join("wrong.journal");
-        let packed = folder.join("packed.journal");
-        write(&wrong, &text);
-        raise_counts(&wrong, 1, |number, _| number == 8);
-        fs::copy(&wrong, &packed).expect("room");
-        let said = match command {
-            "merge" => output(&["merge", arg(&folder)]),
-            _ => count(&folder, &[]),
-        };
-        assert_eq!(said.status.code(), Some(1), "{said:?}");
-        let commands: Vec<String> = stderr(&said)
-            .lines()
-            .filter_map(|line| line.find("sed -i ").map(|at| line[at..].to_owned()))
-            .collect();
-        let all = commands.join(" && ");
-        for path in [&right, &wrong, &packed] {
-            assert!(all.contains(&format!("sed -i '9d' {}", arg(path))), "{command}: {all}");
-        }
-        obey(&folder, &all);
-        resumes(&folder);
-    }
+    let folder = fresh_folder("damage-copies");
+    let (_, text) = finished(&folder);
+    let wrong = folder.join("wrong.journal");
+    let packed = folder.join("packed.journal");
+    write(&wrong, &text);
+    raise_counts(&wrong, 1, |number, _| number == 8);
+    fs::copy(&wrong, &packed).expect("room");
+    let found = output(&["verify", arg(&folder)]);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let commands = commands_after("so that their units are counted again: ", stderr(&found));
+    let all = [&packed, &wrong].map(|path| format!("sed -i.bak '9d' {}", arg(path)));
+    assert_eq!(commands, all);
+    obey(&folder, &all.join(" && "));
+    resumes(&folder);
 }
 
 /// Both lines stand in the file that the count would go on with.
@@ -172,8 +199,8 @@ fn a_file_with_two_counts_of_a_unit_is_refused_until_one_line_is_out() {
     let (unit, other) = raised(&plan, &text, line, 1);
     let last = text.lines().count() + 1;
     write(&path, text.clone() + &other);
-    let both = format!("sed -i '{}d;{last}d' {}", number + 1, arg(&path));
-    refused(&count(&path, &[]), 1, &[&format!("unit {unit} has the count "), &both]);
+    let places = format!(" in line {} of {}, but ", number + 1, arg(&path));
+    refused(&count(&path, &[]), 1, &[&format!("unit {unit} has the count "), &places]);
     let found = output(&["verify", arg(&path)]);
     assert_eq!(found.status.code(), Some(1), "{found:?}");
     let report = json(&output(&["verify", "--json", "--units", "3", arg(&path)]));
@@ -184,8 +211,8 @@ fn a_file_with_two_counts_of_a_unit_is_refused_until_one_line_is_out() {
     assert_eq!(difference["file"], arg(&path), "{report}");
     let right = difference["recounted"].as_str().expect("text").parse::<u64>().expect("a number");
     assert_eq!(difference["recorded"], (right + 1).to_string(), "{report}");
-    let command = printed_command(stderr(&found), "sed -i ");
-    assert_eq!(command, format!("sed -i '{last}d' {}", arg(&path)));
+    let command = printed_command(stderr(&found), "sed -i.bak ");
+    assert_eq!(command, format!("sed -i.bak '{last}d' {}", arg(&path)));
     obey(&folder, command);
     resumes(&path);
     assert_eq!(fs::read_to_string(&path).expect("text"), text, "nothing was left to count");

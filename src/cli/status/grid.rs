@@ -4,7 +4,7 @@
 use crate::record::{Record, ShardUnits};
 use maud::{Markup, html};
 
-use super::state::running_indices;
+use crate::cli::journals::running_indices;
 
 /// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
 /// is left out.
@@ -87,11 +87,14 @@ fn legend_entry(state: State, states: &[State]) -> Markup {
     html! { li { i class=(state.class()) {} (number) " " (state.name()) } }
 }
 
+/// A square of which this much is filled looks full, in percent.
+const NEARLY_FULL: usize = 90;
+
 /// Returns a square that is filled from below as far as its units are finished. The browser sets the rows.
 fn cell(index: usize, shard: ShardUnits, state: State) -> Markup {
-    let ShardUnits { units, finished } = shard;
-    // Rounded down, so that a square is full only if no unit is missing.
-    let percent = 100 * finished / units.max(1);
+    let ShardUnits { units, finished, .. } = shard;
+    // A square looks full only if no unit is missing.
+    let percent = if finished == units { 100 } else { NEARLY_FULL * finished / units.max(1) };
     html! {
         i class=(state.class())
             title={ "shard " (index) ": " (state.name()) ", " (finished) " of " (units) " units" }
@@ -105,12 +108,12 @@ mod tests {
 
     #[test]
     fn a_square_says_how_far_its_shard_is() {
-        let shard = ShardUnits { units: 1935, finished: 1 };
+        let shard = ShardUnits { units: 1935, finished: 1, disputed: 0 };
         let cell = cell(4, shard, state(shard, &[3], 4)).into_string();
         let title = "title=\"shard 4: in part, not running, 1 of 1935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
-        for (finished, part) in [(1934, 99), (1935, 100)] {
-            let shard = ShardUnits { units: 1935, finished };
+        for (finished, part) in [(1934, 89), (1935, 100)] {
+            let shard = ShardUnits { units: 1935, finished, disputed: 0 };
             let square = super::cell(4, shard, state(shard, &[], 4)).into_string();
             assert!(square.contains(&format!("style=\"--part:{part}%\"")), "{square}");
         }

@@ -13,7 +13,7 @@ use crate::record::{JournalFile, Record};
 use maud::{Markup, PreEscaped, html};
 
 use super::grid;
-use super::state::{add_facts, percent, resume};
+use super::state::{Resume, add_facts, percent};
 use crate::cli::format::{duration, many, time, utc};
 use crate::cli::quote::escaped;
 use crate::cli::report::Report;
@@ -81,10 +81,17 @@ fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
             (grid::section(record))
             (processes(record))
             (machines(record))
-            @if let Some(command) = resume(record, counts) {
-                h3 { "What is missing" }
-                p { "This counts the units that are missing and that no process counts now:" }
-                pre { code { (command) } }
+            @match Resume::of(record, counts) {
+                Resume::Finished | Resume::Running => {}
+                Resume::Command(command) => {
+                    h3 { "What is missing" }
+                    p { "This counts the units that are missing and that no process counts now:" }
+                    pre { code { (command) } }
+                }
+                Resume::Obstacle(reason) => {
+                    h3 { "What is missing" }
+                    p { "There is no command that counts it: " (escaped(reason)) "." }
+                }
             }
         }
     }

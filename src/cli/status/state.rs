@@ -1,31 +1,18 @@
 //! How far a count has come, what is left of it, and the command that counts what no process is counting.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::record::{Record, Run};
-use crate::{Engine, Error, WhichCount};
+use crate::record::Record;
+use crate::{Engine, WhichCount};
 
 use crate::cli::format::{duration, expected, json_seconds, many, rounded, wall_time};
-use crate::cli::journals::{self, missing_shards, ranges, shards_text};
+use crate::cli::journals::{
+    self, missing_shards, ranges, running_indices, running_runs, shards_text,
+};
 use crate::cli::quote::quoted;
 use crate::cli::report::Report;
-
-/// Returns the processes that count now, with what they have done so far.
-fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
-    record.running().filter_map(|file| file.runs.last())
-}
-
-/// Returns the indices of the shards that processes count now, with the plan cut into this many.
-pub(super) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
-    let mut indices = Vec::new();
-    for run in running_runs(record) {
-        if run.shard.shards() == shards {
-            indices.push(run.shard.index());
-        }
-    }
-    indices
-}
 
 /// Returns how much of the plan is finished, in percent.
 pub(super) fn percent(record: &Record) -> String {
@@ -44,11 +31,18 @@ pub(super) fn report(record: &Record, counts: &[Record], now: SystemTime) -> Rep
     let mut report = Report::default();
     report.plan(record.plan()).bare(percent(record));
     add_facts(&mut report, record, now);
-    let resume = resume(record, counts);
-    if let Some(command) = &resume {
-        report.row("resume", command);
+    let mut command = None;
+    match Resume::of(record, counts) {
+        Resume::Finished | Resume::Running => {}
+        Resume::Command(text) => {
+            report.row("resume", &text);
+            command = Some(text);
+        }
+        Resume::Obstacle(reason) => {
+            report.row("resume", reason);
+        }
     }
-    report.field("resume", resume);
+    report.field("resume", command);
     report
 }
 
@@ -165,28 +159,116 @@ fn add_times(report: &mut Report, record: &Record) {
     }
 }
 
-/// Returns the command that counts what no process counts now. Returns `None` if there is nothing to do, or if no count
-/// would begin, because a unit has two counts. If the journals do not agree on the number of shards, the command counts
-/// all that is missing. If `counts` has another plan of this board, the command names the plan.
-pub(super) fn resume(record: &Record, counts: &[Record]) -> Option<String> {
-    let is_disputed = |error: &Error| matches!(error, Error::CountsDiffer { .. });
-    if record.total().is_some() || record.left_out.iter().any(is_disputed) {
-        return None;
-    }
-    let command = format!("nqueens count {}", plan_options(record, counts));
-    let files = record.files();
-    let path = &files.first()?.path;
-    let folder = Path::new(".").join(path.parent()?);
-    let folder = folder.canonicalize().unwrap_or(folder);
-    match record.shards {
-        Some(shards) if shards > 1 => resume_shards(record, shards, &command, &folder),
-        // A process that counts now may count all of them.
-        _ if record.running().next().is_some() => None,
-        _ => {
-            let place = if files.len() == 1 { quoted(path) } else { quoted(&folder) };
-            Some(format!("{command} --journal {place}"))
+/// What to do about the units that are missing.
+pub(super) enum Resume {
+    /// Nothing, because no unit is missing.
+    Finished,
+    /// Nothing, because processes are counting all of them.
+    Running,
+    /// This command counts those that no process is counting.
+    Command(String),
+    /// No command does it, for this reason, which also says what to do.
+    Obstacle(String),
+}
+
+impl Resume {
+    /// Returns what to do about the units of a record that are missing. If `counts` has another plan of this board, the
+    /// command names the plan.
+    ///
+    /// If the journals do not agree on the number of shards, the command counts all that is missing.
+    pub(super) fn of(record: &Record, counts: &[Record]) -> Self {
+        if record.total().is_some() {
+            return Self::Finished;
+        }
+        let command = format!("nqueens count {}", plan_options(record, counts));
+        match record.shards {
+            Some(shards) if shards > 1 => Self::of_shards(record, shards, &command),
+            _ => Self::of_whole(record, &command),
         }
     }
+
+    /// Returns what to do if no process counts shards of this number.
+    fn of_whole(record: &Record, command: &str) -> Self {
+        if record.running().next().is_some() {
+            return Self::Running;
+        }
+        if !record.disputed().is_empty() {
+            return Self::disputed();
+        }
+        match place_of(record) {
+            Ok(place) => Self::Command(format!("{command} --journal {}", quoted(&place))),
+            Err(reason) => Self::Obstacle(reason),
+        }
+    }
+
+    /// Returns what to do about the shards that are missing.
+    fn of_shards(record: &Record, shards: usize, command: &str) -> Self {
+        let Ok(each) = record.shard_units(shards) else { return Self::Running };
+        let running = running_indices(record, shards);
+        let mut is_any_disputed = false;
+        let mut idle = Vec::new();
+        for (index, shard) in each.iter().enumerate() {
+            if shard.finished == shard.units || running.contains(&index) {
+                continue;
+            }
+            // A count of this shard would not begin.
+            if shard.disputed > 0 {
+                is_any_disputed = true;
+            } else {
+                idle.push(index);
+            }
+        }
+        if idle.is_empty() {
+            return if is_any_disputed { Self::disputed() } else { Self::Running };
+        }
+        match folder_of(record) {
+            Ok(folder) => {
+                let folder = quoted(&folder);
+                Self::Command(command_for_shards(&idle, shards, command, &folder))
+            }
+            Err(reason) => Self::Obstacle(reason),
+        }
+    }
+
+    /// Returns that units with two counts have to be settled first.
+    fn disputed() -> Self {
+        let reason = "none while units have two counts: see 'nqueens verify'";
+        Self::Obstacle(reason.to_owned())
+    }
+}
+
+/// Returns the file or the folder that a count has to name in order to use all journals of a record, or the reason why
+/// there is none.
+fn place_of(record: &Record) -> Result<PathBuf, String> {
+    match record.files() {
+        [file] => {
+            check_name(&file.path)?;
+            Ok(file.path.clone())
+        }
+        _ => folder_of(record),
+    }
+}
+
+/// Returns the folder of all journals of a record, or the reason why there is none.
+fn folder_of(record: &Record) -> Result<PathBuf, String> {
+    let mut folders = BTreeSet::new();
+    for file in record.files() {
+        check_name(&file.path)?;
+        let folder = Path::new(".").join(file.path.parent().unwrap_or(Path::new("")));
+        folders.insert(folder.canonicalize().unwrap_or(folder));
+    }
+    match folders.len() {
+        1 => Ok(folders.pop_first().expect("one folder")),
+        _ => Err("none while the journals are in several folders: copy them into one".to_owned()),
+    }
+}
+
+/// Checks that a count would take a journal by its name.
+fn check_name(path: &Path) -> Result<(), String> {
+    if path.extension().is_some_and(|ending| ending == "journal") {
+        return Ok(());
+    }
+    Err(format!("none while the name of {} does not end in .journal: rename it", path.display()))
 }
 
 /// Returns the board and the options that lead to the plan of a record.
@@ -208,36 +290,22 @@ fn plan_options(record: &Record, counts: &[Record]) -> String {
     options
 }
 
-/// Returns the command that counts the shards that are missing and not running, with journals in a folder.
-fn resume_shards(record: &Record, shards: usize, command: &str, folder: &Path) -> Option<String> {
-    let running = running_indices(record, shards);
-    let mut idle = record.missing_shards(shards).ok()?;
-    idle.retain(|index| !running.contains(index));
-    let folder = quoted(folder);
-    match idle[..] {
-        [] => None,
-        [index] => Some(format!("{command} --shard {index}/{shards} --journal {folder}")),
-        _ => {
-            let numbers = shell_sequence(&idle);
-            Some(format!(
-                "{numbers} | xargs -I {{}} {command} --shard {{}}/{shards} --journal {folder}"
-            ))
-        }
+/// Returns the command that counts these shards, with journals in a folder, for sh, bash, fish and tcsh. It ends with the
+/// first shard that fails or is stopped.
+fn command_for_shards(indices: &[usize], shards: usize, command: &str, folder: &str) -> String {
+    if let [index] = indices {
+        return format!("{command} --shard {index}/{shards} --journal {folder}");
     }
-}
-
-/// Returns a command that prints numbers in increasing order, one a line: `seq 7 9`, or `sh -c 'echo 3; seq 7 9'`, for
-/// sh, bash and fish.
-fn shell_sequence(numbers: &[usize]) -> String {
-    let mut commands = Vec::new();
-    for range in ranges(numbers).split(',') {
-        commands.push(match range.split_once('-') {
-            Some((first, last)) => format!("seq {first} {last}"),
-            None => format!("echo {range}"),
+    let mut words = Vec::new();
+    for range in ranges(indices).split(',') {
+        words.push(match range.split_once('-') {
+            Some((first, last)) => format!("$(seq {first} {last})"),
+            None => range.to_owned(),
         });
     }
-    match &commands[..] {
-        [command] => command.clone(),
-        _ => format!("sh -c '{}'", commands.join("; ")),
-    }
+    let words = words.join(" ");
+    // The folder is an argument of sh, because its name may need quotes of its own.
+    format!(
+        "sh -c 'for i in {words}; do {command} --shard $i/{shards} --journal \"$0\" || exit; done' {folder}"
+    )
 }
