@@ -19,8 +19,9 @@ use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, finish, first_line_with_check_digits, fresh,
-    fresh_folder, nqueens, refused, run, size, spawn, stderr, stdout, with_check_digits,
+    NQUEENS, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
+    first_line_with_check_digits, fresh, fresh_folder, nqueens, refused, run, size, spawn, stderr,
+    stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -284,6 +285,21 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
     };
     let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
+}
+
+/// Eight units of n = 24, each with two different counts, and 7 MB for each thread that counts one of them again.
+#[test]
+fn a_check_of_units_with_two_counts_keeps_within_the_memory() {
+    let path = fresh("memory-disputed.journal");
+    eight_units_with_two_counts(24, &path);
+    let mut verify = nqueens(&["verify", arg(&path), "--threads", "8"]);
+    let refused = finish(spawn(verify.env("NQUEENS_MEMORY", "60M")));
+    assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), ""), "{refused:?}");
+    let words =
+        ["plain backtracking needs 57 MiB for n = 24 on 8 threads", "NQUEENS_MEMORY leaves"];
+    for word in words {
+        assert!(stderr(&refused).contains(word), "no '{word}': {refused:?}");
+    }
 }
 
 /// With ZFS, Linux reports too little. Limits of groups and processes still hold.
