@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
-use crate::engine::unit::{self, RowDomains, Units};
+use crate::engine::unit::{self, Interrupt, RowDomains, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::Error;
 pub(crate) use memory::check_memory_once;
@@ -182,6 +182,10 @@ impl Plan {
     ///
     /// If the plan has no unit with this number.
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        // A cancelled check asks for every unit that is left, and the domains of all units take minutes on large boards.
+        if cancel.is_cancelled() {
+            return Err(Interrupt::Cancelled.in_unit(unit));
+        }
         count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
@@ -256,5 +260,38 @@ impl Worker<'_> {
 impl fmt::Debug for Worker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::unit::Counter;
+
+    /// A list of one unit, of which nothing may be asked.
+    struct Untouched;
+
+    impl Units for Untouched {
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn domains(&self, _unit: usize) -> RowDomains {
+            panic!("its domains were made")
+        }
+
+        fn counter(&self, _which: WhichCount, _kernel: Kernel) -> Box<dyn Counter + '_> {
+            panic!("its counter was made")
+        }
+    }
+
+    /// Domains take a while, and a check that is cancelled may have ten million units left.
+    #[test]
+    fn after_a_cancellation_no_unit_is_touched() {
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Plan { list: Box::new(Untouched), ..Plan::new(size, Engine::Bitmask, None) };
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert!(plan.recount(0, &cancel).is_err_and(|error| error.is_cancelled()));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Reading a journal checks that it is as it was written: each line has its CRC, each sum is the sum of its counts,
 //! and no unit has two counts. This check asks whether the counts are right. [`choose_units`] picks finished units at
-//! random, and [`verify`] counts them again with [a plain backtracker](crate::Plan::recount).
+//! random, and [`verify`] counts them again with [a plain backtracker](crate::Plan::recount). It also counts every unit
+//! that has two different counts, which shows which of them is wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
@@ -37,10 +38,22 @@ use crate::record::Record;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The number of units that were counted again: all of them, unless the check was cancelled.
+    /// The number of finished units that were counted again: all that were asked for, unless the check was cancelled.
     pub recounted: usize,
-    /// The units whose counts differ, in increasing order.
+    /// The finished units whose counts differ, in increasing order.
     pub differences: Vec<Difference>,
+    /// The units with two different counts, in increasing order: all of them, unless the check was cancelled.
+    pub disputed: Vec<Recount>,
+}
+
+/// The count that the other method finds for a unit with two different counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recount {
+    /// The number of the unit in its plan.
+    pub unit: usize,
+    /// The count that the other method finds.
+    pub recounted: u64,
 }
 
 /// A unit whose recorded count differs from the count of the other method.
@@ -65,8 +78,9 @@ pub fn choose_units(record: &Record, units: usize, seed: u64) -> Vec<usize> {
 }
 
 /// Counts finished units of a record again on the current rayon pool, and compares the counts with the recorded ones.
+/// The [units with two different counts](Record::disputed) are counted again, too.
 ///
-/// The counting threads call `recounted` after each unit.
+/// The counting threads call `recounted` after each unit of both kinds.
 ///
 /// # Errors
 ///
@@ -82,18 +96,26 @@ pub fn verify(
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let threads = rayon::current_num_threads().min(units.len());
-    record.plan().check_recount_memory(threads)?;
     let recorded: Vec<u64> =
         units.iter().map(|unit| record.count(*unit).expect("a finished unit")).collect();
-    let counted: Vec<Option<u64>> = units
+    let disputed = record.disputed();
+    let all_units = [&disputed, units].concat();
+    let threads = rayon::current_num_threads().min(all_units.len());
+    record.plan().check_recount_memory(threads)?;
+    let counted: Vec<Option<u64>> = all_units
         .par_iter()
         .with_max_len(1)
         .map(|unit| recount(record, *unit, recounted, cancel))
         .collect::<Result<_, _>>()?;
-    let mut verdict = Verdict { recounted: 0, differences: Vec::new() };
+    let (counted_of_disputed, counted) = counted.split_at(disputed.len());
+    let mut verdict = Verdict { recounted: 0, differences: Vec::new(), disputed: Vec::new() };
+    for (&unit, counted) in disputed.iter().zip(counted_of_disputed) {
+        if let Some(recounted) = *counted {
+            verdict.disputed.push(Recount { unit, recounted });
+        }
+    }
     for ((&unit, recorded), counted) in units.iter().zip(recorded).zip(counted) {
-        let Some(recounted) = counted else { continue };
+        let Some(recounted) = *counted else { continue };
         verdict.recounted += 1;
         if recounted != recorded {
             verdict.differences.push(Difference { unit, recorded, recounted });

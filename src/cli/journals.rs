@@ -355,7 +355,7 @@ pub(crate) fn add_facts(report: &mut Report, record: &Record) {
         "shards": record.shards,
         "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
-    let builds: BTreeSet<&str> = record.runs().map(|run| run.version.as_str()).collect();
+    let builds: BTreeSet<&str> = record.runs().map(|run| &*run.version).collect();
     let damaged = damaged_files(record);
     let disputed = record.disputed().len();
     if let Some(total) = record.total() {

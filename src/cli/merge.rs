@@ -178,7 +178,7 @@ fn print_differences(twice: &TwiceCounted) {
 
 /// Returns the machines that counted, each once.
 fn machines(record: &Record) -> String {
-    let machines: BTreeSet<&str> = record.runs().map(|run| run.machine.as_str()).collect();
+    let machines: BTreeSet<&str> = record.runs().map(|run| &*run.machine).collect();
     machines.into_iter().collect::<Vec<_>>().join("; ")
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Error;
 use crate::record::{Record, RecordedCount};
 use crate::verify::{Verdict, choose_units, verify};
-use crate::{Cancel, Error, Plan};
 use clap::Args;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::cli::args::MachineArgs;
@@ -51,15 +50,15 @@ impl VerifyArgs {
         let record = self.journals.read_to_verify()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let units = choose_units(&record, self.units, seed);
-        session.progress.begin("verify", [0, units.len()], Work::Steps("units"));
+        let all_units = record.disputed().len() + units.len();
+        session.progress.begin("verify", [0, all_units], Work::Steps("units"));
         let findings = session.run(|| recount(&record, &units, &session))?;
-        let exit = findings.judge(&record, units.len());
+        let exit = findings.judge(&record, all_units);
         Ok(exit.answer(self.journals.format, findings.report(&record, seed)))
     }
 }
 
 /// A line with a wrong count, and the count that backtracking finds.
-#[derive(Clone)]
 struct WrongLine {
     line: RecordedCount,
     recounted: u64,
@@ -77,7 +76,7 @@ fn recount(record: &Record, units: &[usize], session: &Session) -> Result<Findin
     let counted = || session.progress.advance(1);
     let verdict = verify(record, units, &counted, &session.cancel)?;
     let mut wrong_lines = wrong_lines_of_differences(record, &verdict);
-    wrong_lines.extend(wrong_lines_of_disputed(record, &session.cancel)?);
+    wrong_lines.extend(wrong_lines_of_disputed(record, &verdict));
     Ok(Findings { verdict, wrong_lines })
 }
 
@@ -90,8 +89,9 @@ impl Findings {
         units
     }
 
-    /// Prints what is wrong or missing, and returns the exit code.
-    fn judge(&self, record: &Record, chosen: usize) -> Exit {
+    /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
+    /// recounted.
+    fn judge(&self, record: &Record, all_units: usize) -> Exit {
         let mut messages = Vec::new();
         for WrongLine { line, recounted } in &self.wrong_lines {
             let unit = line.unit;
@@ -108,14 +108,14 @@ impl Findings {
         if !self.wrong_units().is_empty() {
             return Exit::Failed;
         }
-        if record.sum().units == 0 {
-            message!("nothing was checked: no unit is finished");
+        let recounted = self.verdict.disputed.len() + self.verdict.recounted;
+        if recounted < all_units {
+            let all_units = many(all_units, "unit");
+            message!("stopped after recounting {recounted} of {all_units}: no difference so far");
             return exit.and(Exit::Stopped);
         }
-        let recounted = self.verdict.recounted;
-        if recounted < chosen {
-            let chosen = many(chosen, "unit");
-            message!("stopped after recounting {recounted} of {chosen}: no difference so far");
+        if record.sum().units == 0 {
+            message!("nothing was checked: no unit is finished");
             return exit.and(Exit::Stopped);
         }
         if record.total().is_none() {
@@ -186,40 +186,24 @@ fn wrong_lines_of_differences(record: &Record, verdict: &Verdict) -> Vec<WrongLi
     wrong_lines
 }
 
-/// Recounts the units with two different counts on the current rayon pool, and returns the lines with wrong ones. After
-/// a cancellation, the units that were not recounted are left out.
-fn wrong_lines_of_disputed(record: &Record, cancel: &Cancel) -> Result<Vec<WrongLine>, Error> {
-    let mut disputed = Vec::new();
-    for error in &record.left_out {
-        if let Error::CountsDiffer { lines } = error {
-            disputed.push(lines);
-        }
+/// Returns the wrong lines of the units with two different counts. After a cancellation, the units that were not
+/// recounted are left out.
+fn wrong_lines_of_disputed(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
+    let mut recounted_units = BTreeMap::new();
+    for recount in &verdict.disputed {
+        recounted_units.insert(recount.unit, recount.recounted);
     }
-    let wrong_lines: Result<Vec<_>, Error> = disputed
-        .into_par_iter()
-        .map(|lines| wrong_lines_of_unit(lines, record.plan(), cancel))
-        .collect();
-    Ok(wrong_lines?.concat())
-}
-
-/// Recounts a unit with two different counts, and returns its wrong lines. Returns no line after a cancellation.
-fn wrong_lines_of_unit(
-    lines: &[RecordedCount],
-    plan: &Plan,
-    cancel: &Cancel,
-) -> Result<Vec<WrongLine>, Error> {
-    let recounted = match plan.recount(lines[0].unit, cancel) {
-        Ok(count) => count,
-        Err(error) if error.is_cancelled() => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
     let mut wrong_lines = Vec::new();
-    for line in lines {
-        if line.count != recounted {
-            wrong_lines.push(WrongLine { line: line.clone(), recounted });
+    for error in &record.left_out {
+        let Error::CountsDiffer { lines } = error else { continue };
+        let Some(&recounted) = recounted_units.get(&lines[0].unit) else { continue };
+        for line in lines {
+            if line.count != recounted {
+                wrong_lines.push(WrongLine { line: line.clone(), recounted });
+            }
         }
     }
-    Ok(wrong_lines)
+    wrong_lines
 }
 
 /// Returns whether units are finished, and nothing of the journals was left out.

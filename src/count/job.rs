@@ -317,7 +317,7 @@ impl Recorded {
             todo: record.missing_in(units),
             done: record.sum_in(units),
             held: record.sum(),
-            sample: record.sample(|other| run.is_like(other)),
+            sample: record.sample_of(&run.kind()),
             runs: record.runs().cloned().collect(),
             left_out: record.left_out,
         }

@@ -5,6 +5,7 @@
 //! a second there are dozens of blocks.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::Approximate;
 use crate::done::UnitsDone;
@@ -29,12 +30,13 @@ pub(crate) struct Sample {
     blocks: BTreeMap<usize, Block>,
 }
 
-/// What is finished in a block, or in all of them.
+/// What is finished in a block. The sums are exact, so that they do not depend on the order in which threads read
+/// journals.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    units: f64,
-    solutions: f64,
-    cpu_seconds: f64,
+    units: usize,
+    solutions: u128,
+    cpu_time: Duration,
 }
 
 /// The part of a plan that is not finished.
@@ -49,7 +51,19 @@ impl Block {
     fn add(&mut self, other: &Self) {
         self.units += other.units;
         self.solutions += other.solutions;
-        self.cpu_seconds += other.cpu_seconds;
+        self.cpu_time = self.cpu_time.saturating_add(other.cpu_time);
+    }
+
+    fn units(&self) -> f64 {
+        self.units as f64
+    }
+
+    fn solutions(&self) -> f64 {
+        self.solutions as f64
+    }
+
+    fn cpu_seconds(&self) -> f64 {
+        self.cpu_time.as_secs_f64()
     }
 }
 
@@ -67,9 +81,9 @@ impl Sample {
     pub(crate) fn add(&mut self, done: &UnitsDone) {
         let number = done.units.start / self.block_length.max(1);
         self.blocks.entry(number).or_default().add(&Block {
-            units: done.units.len() as f64,
-            solutions: done.solutions as f64,
-            cpu_seconds: done.cpu_time.as_secs_f64(),
+            units: done.units.len(),
+            solutions: done.solutions,
+            cpu_time: done.cpu_time,
         });
     }
 
@@ -82,8 +96,8 @@ impl Sample {
 
     /// Estimates the number of solutions of the whole plan.
     pub(crate) fn estimate_total(&self, rest: Rest) -> Approximate {
-        let found: f64 = self.blocks.values().map(|block| block.solutions).sum();
-        let left = self.estimate(|block| block.units, |block| block.solutions, rest.units as f64);
+        let found: f64 = self.blocks.values().map(Block::solutions).sum();
+        let left = self.estimate(Block::units, Block::solutions, rest.units as f64);
         Approximate { value: found + left.value, ..left }
     }
 
@@ -95,14 +109,10 @@ impl Sample {
         if self.is_empty() {
             return None;
         }
-        let by_units =
-            self.estimate(|block| block.units, |block| block.cpu_seconds, rest.units as f64);
+        let by_units = self.estimate(Block::units, Block::cpu_seconds, rest.units as f64);
         if let Some(solutions) = rest.solutions {
-            let by_solutions = self.estimate(
-                |block| block.solutions,
-                |block| block.cpu_seconds,
-                solutions.max(0.0),
-            );
+            let by_solutions =
+                self.estimate(Block::solutions, Block::cpu_seconds, solutions.max(0.0));
             if by_solutions.is_closer_than(by_units) {
                 return Some(by_solutions);
             }

@@ -14,7 +14,8 @@ use std::time::Duration;
 use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
 use super::first_line::FirstLine;
 use super::reader::{CountingReader, DoneLine, JournalFile};
-use super::{Counts, Record};
+use super::runs::Texts;
+use super::{Gathered, Record};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -158,12 +159,12 @@ pub(super) fn read_whole_from_disk(
         (None, None) => return Ok((None, file.metadata().map_err(cannot_read)?.len())),
     };
     file.rewind().map_err(cannot_read)?;
-    let mut counts = Counts::new(Arc::clone(&plan))?;
-    let put = |line: DoneLine<'_>| counts.put(&line.done);
+    let mut gathered = Gathered::new(Arc::clone(&plan))?;
+    let put = |line: DoneLine<'_>| gathered.put(&line);
     let mut input = CountingReader::new(file);
-    let journal = JournalFile::read(path, &mut input, false, &plan, put)?;
+    let journal = JournalFile::read(path, &mut input, false, &plan, &Texts::default(), put)?;
     let has_begun = journal.is_some();
-    let record = Record::from_journals(counts, path, vec![Ok(journal)])?;
+    let record = Record::from_journals(gathered, path, vec![Ok(journal)])?;
     check_is_whole(&record)?;
     // If the reading ended early, the rest must not be cut off.
     let read = input.bytes;

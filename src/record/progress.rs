@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Record;
 use super::reader::JournalFile;
-use super::runs::Run;
+use super::runs::{Run, RunKind};
 use crate::board::known::known;
 use crate::error::Error;
 use crate::forecast::{Approximate, Rest, Sample, WallTime};
@@ -97,15 +97,14 @@ impl Record {
     /// all runs.
     pub fn work_left(&self) -> WorkLeft {
         let rest = self.rest();
-        let mut current: Vec<&Run> = self.running().filter_map(|file| file.runs.last()).collect();
+        let mut current = kinds_of(self.running().filter_map(|file| file.runs.last()));
         if current.is_empty() {
-            current = self.runs().collect();
+            current = kinds_of(self.runs());
         }
-        let are_alike = current.iter().all(|run| run.is_like(current[0]));
-        let sample = self.sample(|run| current.iter().any(|other| other.is_like(run)));
+        let sample = self.samples.of(|kind| current.contains(kind));
         let work = if sample.is_empty() {
-            self.sample(|_| true).estimate_cpu_seconds(rest).map(with_unknown_error)
-        } else if are_alike {
+            self.samples.of(|_| true).estimate_cpu_seconds(rest).map(with_unknown_error)
+        } else if current.len() == 1 {
             sample.estimate_cpu_seconds(rest)
         } else {
             sample.estimate_cpu_seconds(rest).map(with_unknown_error)
@@ -136,7 +135,7 @@ impl Record {
         for file in self.running() {
             let threads_of_file = file.runs.last().map_or(0, |run| run.threads);
             threads += threads_of_file;
-            if let Some(mean) = file.cores.mean() {
+            if let Some(mean) = file.cores.as_ref().and_then(|cores| cores.mean()) {
                 known_threads += threads_of_file;
                 cores += mean.min(threads_of_file as f64);
             }
@@ -147,14 +146,21 @@ impl Record {
         Some(cores * threads as f64 / known_threads as f64)
     }
 
-    /// Returns the finished units of some runs.
-    pub(crate) fn sample(&self, is_wanted: impl Fn(&Run) -> bool) -> Sample {
-        let mut sample = Sample::new(self.plan().units());
-        for run in self.runs().filter(|run| is_wanted(run)) {
-            sample.add_all(&run.sample);
-        }
-        sample
+    /// Returns the finished units of the runs of a kind.
+    pub(crate) fn sample_of(&self, wanted: &RunKind) -> Sample {
+        self.samples.of(|kind| kind == wanted)
     }
+}
+
+/// Returns the kinds of some runs, each once.
+fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
+    let mut kinds: Vec<RunKind> = Vec::new();
+    for run in runs {
+        if !kinds.iter().any(|kind| run.is_of(kind)) {
+            kinds.push(run.kind());
+        }
+    }
+    kinds
 }
 
 /// Returns an estimate with its value, and without its error.

@@ -11,10 +11,10 @@ use std::time::SystemTime;
 use super::disk::{host_in, is_locked, open};
 use super::first_line::FirstLine;
 use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off};
-use super::runs::Run;
+use super::runs::{Run, Texts};
 use crate::done::UnitsDone;
 use crate::error::{Error, JournalError};
-use crate::forecast::{Cores, Sample};
+use crate::forecast::Cores;
 use crate::plan::Plan;
 
 /// A journal that was read.
@@ -37,8 +37,8 @@ pub struct JournalFile {
     pub is_written: bool,
     /// Whether the last of the complete lines has no line feed. That happens only if the line is damaged.
     pub(super) lacks_line_feed: bool,
-    /// The cores that the writing process gets.
-    pub(super) cores: Cores,
+    /// The cores that the writing process gets. `None` if the file is not being written.
+    pub(super) cores: Option<Box<Cores>>,
     /// The reasons why lines were left out, or why the file was not read to its end.
     pub(super) left_out: Vec<Error>,
 }
@@ -62,16 +62,18 @@ impl JournalFile {
     pub(super) fn read_at(
         path: &Path,
         plan: &Plan,
+        texts: &Texts,
         looks_for_writer: bool,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
         let file = open(path)?;
         let is_written = looks_for_writer && is_locked(&file);
-        Self::read(path, &file, is_written, plan, take)
+        Self::read(path, &file, is_written, plan, texts, take)
     }
 
     /// Reads a journal of this plan, and passes each line with finished units to `take`. Damaged lines are left out.
-    /// Returns `None` if the journal has not begun; all of it was read then.
+    /// The runs share `texts` with those of other journals. Returns `None` if the journal has not begun; all of it was
+    /// read then.
     ///
     /// If the first line is damaged, the others are read all the same, because no line of another plan can have the
     /// right CRC.
@@ -85,6 +87,7 @@ impl JournalFile {
         input: impl Read,
         is_written: bool,
         plan: &Plan,
+        texts: &Texts,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
         // The time is asked for before the file is read. So whatever is written after this time is read too, or is
@@ -112,10 +115,10 @@ impl JournalFile {
             modified,
             is_written,
             lacks_line_feed: false,
-            cores: Cores::default(),
+            cores: is_written.then(Box::default),
             left_out: first_error.iter().cloned().collect(),
         };
-        let mut reader = LineReader::new(plan, plan_text, file, take);
+        let mut reader = LineReader::new(plan, plan_text, texts, file, take);
         let read = reader.read_lines(&mut input);
         let LineReader { mut file, damage, .. } = reader;
         // If no line is good, the damaged first line is the reason.
@@ -133,6 +136,8 @@ impl JournalFile {
         }
         // Everything was read except the incomplete line.
         file.bytes = input.get_ref().bytes - file.cut_off;
+        // Most journals have one run, and a vector makes room for four.
+        file.runs.shrink_to_fit();
         Ok(Some(file))
     }
 }
@@ -142,6 +147,7 @@ struct LineReader<'a, T> {
     plan: &'a Plan,
     plan_text: String,
     line_crc: LineCrc,
+    texts: &'a Texts,
     /// The journal, as far as it was read.
     file: JournalFile,
     damage: Damage,
@@ -165,11 +171,18 @@ enum Piece {
 }
 
 impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
-    fn new(plan: &'a Plan, plan_text: String, file: JournalFile, take: T) -> Self {
+    fn new(
+        plan: &'a Plan,
+        plan_text: String,
+        texts: &'a Texts,
+        file: JournalFile,
+        take: T,
+    ) -> Self {
         Self {
             plan,
             plan_text,
             line_crc: LineCrc::of(plan),
+            texts,
             file,
             damage: Damage::default(),
             number: 2,
@@ -235,7 +248,9 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
         match line {
             Line::Run(run) => {
                 self.begin_run(run);
-                self.file.cores = Cores::default();
+                if let Some(cores) = &mut self.file.cores {
+                    **cores = Cores::default();
+                }
             }
             Line::Done(done) => {
                 // Damage may have hidden the beginning of another run.
@@ -244,17 +259,17 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
                 }
                 let run = self.file.runs.last_mut().expect("a run has begun");
                 run.add(&done);
-                if self.file.is_written {
-                    self.file.cores.record(&done);
+                if let Some(cores) = &mut self.file.cores {
+                    cores.record(&done);
                 }
                 (self.take)(DoneLine { number: self.number, run, done });
             }
         }
     }
 
-    fn begin_run(&mut self, run: Run) {
-        let sample = Sample::new(self.plan.units());
-        self.file.runs.push(Run { sample, ..run });
+    fn begin_run(&mut self, mut run: Run) {
+        self.texts.share(&mut run);
+        self.file.runs.push(run);
     }
 }
 

@@ -1,6 +1,8 @@
-//! The processes that wrote journals.
+//! The processes that wrote journals, and the units that each kind of them finished.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::reader::JournalFile;
@@ -17,37 +19,35 @@ use crate::version::version;
 #[non_exhaustive]
 pub struct Run {
     /// The version of the program, with its commit: `0.1.0+86eb928`. Older journals have no commit.
-    pub version: String,
+    pub version: Arc<str>,
     /// The day on which the run began, in UTC: `2026-11-26`. Empty in older journals.
-    pub date: String,
+    pub date: Arc<str>,
     /// The name of the kernel.
-    pub kernel: String,
+    pub kernel: Arc<str>,
     /// The number of counting threads.
     pub threads: usize,
     /// The shard that the process counted.
     pub shard: Shard,
     /// The brand of the CPU.
-    pub machine: String,
+    pub machine: Arc<str>,
     /// The number of units that the process finished.
     pub units: usize,
     /// The wall time from the start of counting to the last recorded units.
     pub elapsed: Duration,
     /// The CPU time that all threads of the process spent on units.
     pub cpu_time: Duration,
-    /// The finished units with the CPU time that they took, for a forecast.
-    pub(super) sample: Sample,
 }
 
 impl Run {
     /// Makes the run of this process, which begins now.
     pub(crate) fn of_this_process(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         Self {
-            version: version(),
-            date: today(),
-            kernel: kernel.name().to_owned(),
+            version: version().into(),
+            date: today().into(),
+            kernel: kernel.name().into(),
             threads,
             shard,
-            machine: Cpu::detect().brand.replace(char::is_control, " "),
+            machine: Cpu::detect().brand.replace(char::is_control, " ").into(),
             ..Self::default()
         }
     }
@@ -55,20 +55,26 @@ impl Run {
     /// Makes a run that stands for one whose own line is lost.
     pub(super) fn unknown() -> Self {
         Self {
-            version: "unknown".to_owned(),
-            kernel: "unknown".to_owned(),
+            version: "unknown".into(),
+            kernel: "unknown".into(),
             threads: 1,
-            machine: "unknown".to_owned(),
+            machine: "unknown".into(),
             ..Self::default()
         }
     }
 
-    /// Returns whether units take equally long in both runs: the kernel, the machine and the number of threads are
-    /// equal.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.kernel == other.kernel
-            && self.machine == other.machine
-            && self.threads == other.threads
+    /// Returns the kind of the run.
+    pub(crate) fn kind(&self) -> RunKind {
+        RunKind {
+            kernel: Arc::clone(&self.kernel),
+            machine: Arc::clone(&self.machine),
+            threads: self.threads,
+        }
+    }
+
+    /// Returns whether the run is of this kind.
+    pub(super) fn is_of(&self, kind: &RunKind) -> bool {
+        self.kernel == kind.kernel && self.machine == kind.machine && self.threads == kind.threads
     }
 
     /// Adds finished units to the run.
@@ -76,20 +82,19 @@ impl Run {
         self.units += done.units.len();
         self.elapsed = self.elapsed.max(done.elapsed);
         self.cpu_time = self.cpu_time.saturating_add(done.cpu_time);
-        self.sample.add(done);
     }
 
     /// Parses the line that begins a run, without its first word and its CRC.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         Some(Self {
-            version: take_field(&mut rest, "version=")?.to_owned(),
-            date: take_field(&mut rest, "date=").unwrap_or_default().to_owned(),
-            kernel: take_field(&mut rest, "kernel=")?.to_owned(),
+            version: take_field(&mut rest, "version=")?.into(),
+            date: take_field(&mut rest, "date=").unwrap_or_default().into(),
+            kernel: take_field(&mut rest, "kernel=")?.into(),
             threads: take_field(&mut rest, "threads=")?.parse().ok()?,
             shard: take_field(&mut rest, "shard=")?.parse().ok()?,
             // The machine's name comes last, because it may contain spaces.
-            machine: rest.strip_prefix("machine=")?.to_owned(),
+            machine: rest.strip_prefix("machine=")?.into(),
             ..Self::default()
         })
     }
@@ -112,6 +117,81 @@ impl fmt::Display for Run {
             write!(f, "date={date} ")?;
         }
         write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
+    }
+}
+
+/// A kind of runs. Units take equally long in all runs of a kind, because these have the same kernel, machine and number
+/// of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunKind {
+    kernel: Arc<str>,
+    machine: Arc<str>,
+    threads: usize,
+}
+
+/// The finished units of each kind of runs, with the CPU time that they took, for a forecast. There are few kinds,
+/// however many journals are read.
+#[derive(Debug)]
+pub(super) struct Samples {
+    /// The number of units of the plan.
+    units: usize,
+    of_kinds: Vec<(RunKind, Sample)>,
+}
+
+impl Samples {
+    /// Makes samples of a plan with this many units, without any finished unit.
+    pub(super) fn new(units: usize) -> Self {
+        Self { units, of_kinds: Vec::new() }
+    }
+
+    /// Adds consecutive units that a run finished.
+    pub(super) fn add(&mut self, run: &Run, done: &UnitsDone) {
+        match self.of_kinds.iter_mut().find(|(kind, _)| run.is_of(kind)) {
+            Some((_, sample)) => sample.add(done),
+            None => {
+                let mut sample = Sample::new(self.units);
+                sample.add(done);
+                self.of_kinds.push((run.kind(), sample));
+            }
+        }
+    }
+
+    /// Adds samples of the same plan.
+    pub(super) fn add_all(&mut self, others: Self) {
+        for (kind, other) in others.of_kinds {
+            match self.of_kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sample)) => sample.add_all(&other),
+                None => self.of_kinds.push((kind, other)),
+            }
+        }
+    }
+
+    /// Returns the finished units of the wanted kinds.
+    pub(super) fn of(&self, is_wanted: impl Fn(&RunKind) -> bool) -> Sample {
+        let mut sum = Sample::new(self.units);
+        for (kind, sample) in &self.of_kinds {
+            if is_wanted(kind) {
+                sum.add_all(sample);
+            }
+        }
+        sum
+    }
+}
+
+/// The texts of runs, each of them once. Most runs of a count have the same texts, and there may be a million runs.
+#[derive(Debug, Default)]
+pub(super) struct Texts(Mutex<HashSet<Arc<str>>>);
+
+impl Texts {
+    /// Replaces each text of a run by an equal one that is known already.
+    pub(super) fn share(&self, run: &mut Run) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in [&mut run.version, &mut run.date, &mut run.kernel, &mut run.machine] {
+            match known.get(text) {
+                Some(equal) => *text = Arc::clone(equal),
+                None => _ = known.insert(Arc::clone(text)),
+            }
+        }
     }
 }
 

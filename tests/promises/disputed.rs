@@ -3,15 +3,22 @@
 //! `verify` finds that line. docs/JOURNAL.md makes this promise under "A unit is wrong".
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::Shard;
+use nqueens::record::Record;
+use nqueens::verify::{choose_units, verify};
+use nqueens::{Cancel, Shard};
 use serde_json::Value;
 
 use super::damage::{TOTAL, count, finished, flip, obey, printed_command, resumes, write};
+use crate::common::processes::send;
 use crate::common::{
-    arg, commands_after, contents, count_shard, fresh_folder, json, output, raise_counts,
-    raise_first_count, raised, refused, result, set_aside, shell, stderr, stdout,
+    arg, commands_after, contents, count_shard, eight_units_with_two_counts, fresh, fresh_folder,
+    json, nqueens, output, raise_counts, raise_first_count, raised, refused, result, set_aside,
+    shell, spawn, stderr, stdout,
 };
 
 /// Two finished journals of one count. Lines 9 and 30 of the second one, counted from 1, are wrong, and its line 5 is
@@ -167,6 +174,54 @@ fn verify_finds_the_wrong_lines_and_one_command_takes_them_out() {
     resumes(&journals.folder);
     let merged = output(&["merge", "--quiet", arg(&journals.folder)]);
     assert_eq!(result(&merged), (Some(0), TOTAL, ""));
+}
+
+/// Whoever shows a bar knows how many units there are, and hears of each.
+#[test]
+fn a_check_recounts_the_units_with_two_counts_as_the_others() {
+    let journals = TwoJournals::new("disputed-library");
+    let files = [journals.right.clone(), journals.wrong.clone()];
+    let record = Record::read(&files).expect("readable").expect("two journals");
+    let right = contents(&journals.right);
+    let mut units = journals.units;
+    units.sort_unstable();
+    assert_eq!(record.disputed(), units);
+    let chosen = choose_units(&record, 3, 1);
+    let heard = AtomicUsize::new(0);
+    let hear = || _ = heard.fetch_add(1, Ordering::Relaxed);
+    let verdict = verify(&record, &chosen, &hear, &Cancel::new()).expect("a verdict");
+    assert_eq!((verdict.recounted, verdict.differences.len()), (3, 0));
+    let found: Vec<_> = verdict.disputed.iter().map(|of| (of.unit, Some(of.recounted))).collect();
+    assert_eq!(found, units.map(|unit| (unit, right.count(unit))));
+    assert_eq!(heard.into_inner(), 5);
+
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = verify(&record, &chosen, &|| (), &cancel).expect("a verdict");
+    assert_eq!((stopped.recounted, stopped.disputed.len()), (0, 0));
+}
+
+/// A unit of n = 28 takes a minute, so none is finished before the signal.
+#[cfg(unix)]
+#[test]
+fn the_bar_of_a_check_has_all_units_and_a_signal_stops_it() {
+    let path = fresh("disputed-bar.journal");
+    eight_units_with_two_counts(28, &path);
+    let args = ["verify", arg(&path), "--threads", "1", "--progress", "always"];
+    let mut child = spawn(nqueens(&args).stdout(Stdio::null()));
+    let mut messages = BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    while !line.contains(" units, elapsed") {
+        line.clear();
+        assert_ne!(messages.read_line(&mut line).expect("text"), 0, "it ended without progress");
+    }
+    assert!(line.contains("0/8 units"), "{line}");
+    send("TERM", &child);
+    let mut message = String::new();
+    messages.read_to_string(&mut message).expect("text");
+    // The journal has units with two counts, so it is not the signal that decides the exit code.
+    assert_eq!(child.wait().expect("ended").code(), Some(1), "{message}");
+    assert!(message.contains("stopped after recounting 0 of 8 units"), "{message}");
 }
 
 /// Journals may be packed while the old ones are still there, and then a wrong line is in two files. If only one of them

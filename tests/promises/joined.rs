@@ -18,7 +18,7 @@ use crate::common::{
 
 /// The machines of all runs.
 fn machines(record: &Record) -> Vec<String> {
-    record.runs().map(|run| run.machine.clone()).collect()
+    record.runs().map(|run| run.machine.to_string()).collect()
 }
 
 /// Packs the journals of a folder into one file, as the manual says.

@@ -1,5 +1,6 @@
 //! Promise: a thread takes the stated memory at most, and a count that does not fit does not begin. The message names
-//! what fits. docs/CLUSTER.md makes this promise under "Memory" and "Threads".
+//! what fits. docs/CLUSTER.md makes this promise under "Memory" and "Threads". Reading journals takes the memory that
+//! docs/JOURNAL.md states under "Memory".
 //!
 //! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
 //! with `cargo test --test promises -- --ignored memory::`.
@@ -18,8 +19,9 @@ use crate::common::processes::{send, wait_for_units, wait_for_work};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, finish, first_line_with_check_digits, fresh,
-    nqueens, refused, run, size, spawn, stderr, stdout, with_check_digits,
+    NQUEENS, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
+    first_line_with_check_digits, fresh, fresh_folder, nqueens, refused, run, size, spawn, stderr,
+    stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -214,17 +216,21 @@ fn peak_without_a_count() -> u64 {
     peak
 }
 
+/// The memory that a command takes beyond a process that counts nothing, in bytes.
+fn memory_of(command: &mut Command) -> u64 {
+    let mut child = spawn(command.stdout(Stdio::null()));
+    let mut peak = 0;
+    while child.try_wait().expect("it is a child").is_none() {
+        peak = peak_memory(child.id()).unwrap_or(peak);
+        sleep(Duration::from_millis(2));
+    }
+    peak.saturating_sub(peak_without_a_count())
+}
+
 /// Counts a board on one thread, and compares the peak of its memory with what is stated.
 fn counts_within_the_stated_memory(n: u32) {
     let stated = Engine::Colours.memory_of_thread(size(n));
-    let mut counting = nqueens(&["count", &n.to_string(), "--threads", "1", "--quiet"]);
-    let mut counting = spawn(counting.stdout(Stdio::null()));
-    let mut peak = 0;
-    while counting.try_wait().expect("it is a child").is_none() {
-        peak = peak_memory(counting.id()).unwrap_or(peak);
-        sleep(Duration::from_millis(5));
-    }
-    let used = peak - peak_without_a_count();
+    let used = memory_of(&mut nqueens(&["count", &n.to_string(), "--threads", "1", "--quiet"]));
     let share = used as f64 / stated as f64;
     // Where the system uses huge pages for every process, the share is a twentieth higher.
     assert!((0.85..=1.0).contains(&share), "n = {n}: {used} of {stated} bytes");
@@ -241,6 +247,30 @@ fn a_thread_takes_the_stated_memory_and_no_more_on_an_odd_board() {
     counts_within_the_stated_memory(21);
 }
 
+/// Ten thousand journals of one run. Each has units from all over the plan, as the journals of shards have.
+#[test]
+fn journals_take_the_stated_memory_and_no_more() {
+    let stated = 1000;
+    let journals = 10_000;
+    let folder = fresh_folder("memory-journals");
+    let whole = folder.join("0.journal");
+    let lines = ["--engine", "subtrees", "--threads", "16"];
+    answers(&finish(spawn(&mut count_into("12", &whole, &lines))), "14200\n");
+    for number in 1..journals {
+        fs::copy(&whole, folder.join(format!("{number}.journal"))).expect("room");
+    }
+    for command in ["merge", "status"] {
+        let used = memory_of(&mut nqueens(&[command, "--quiet", arg(&folder)]));
+        let of_journal = used / journals;
+        assert!(
+            of_journal > 100,
+            "{command}: a journal has at least a path, not {of_journal} bytes"
+        );
+        assert!(of_journal <= stated, "{command}: {of_journal} bytes for each journal");
+    }
+    fs::remove_dir_all(&folder).expect("it was made");
+}
+
 /// A unit of n = 28, and 94 MB for each thread that counts it again by backtracking.
 #[test]
 fn a_check_keeps_within_the_memory_as_a_count_does() {
@@ -255,6 +285,21 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
     };
     let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
+}
+
+/// Eight units of n = 24, each with two different counts, and 7 MB for each thread that counts one of them again.
+#[test]
+fn a_check_of_units_with_two_counts_keeps_within_the_memory() {
+    let path = fresh("memory-disputed.journal");
+    eight_units_with_two_counts(24, &path);
+    let mut verify = nqueens(&["verify", arg(&path), "--threads", "8"]);
+    let refused = finish(spawn(verify.env("NQUEENS_MEMORY", "60M")));
+    assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), ""), "{refused:?}");
+    let words =
+        ["plain backtracking needs 57 MiB for n = 24 on 8 threads", "NQUEENS_MEMORY leaves"];
+    for word in words {
+        assert!(stderr(&refused).contains(word), "no '{word}': {refused:?}");
+    }
 }
 
 /// With ZFS, Linux reports too little. Limits of groups and processes still hold.

@@ -148,7 +148,7 @@ fn machines(record: &Record) -> Markup {
     let mut machines: BTreeMap<[String; 3], Machine> = BTreeMap::new();
     for file in record.files() {
         for run in file.runs.iter().filter(|run| run.units > 0) {
-            let names = [host(file), run.machine.clone(), run.kernel.clone()];
+            let names = [host(file), run.machine.to_string(), run.kernel.to_string()];
             let machine = machines.entry(names).or_default();
             machine.runs += 1;
             machine.units += run.units;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use nqueens::record::{JournalError, Record, journals_in};
-use nqueens::{BoardSize, Count, Error, Kernel, Outcome, Plan, Shard};
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Plan, Shard};
 
 /// The program.
 pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
@@ -267,6 +267,22 @@ pub(crate) fn with_check_digits(first: &str, line: &str) -> String {
     hasher.update(fields.join(" ").as_bytes());
     hasher.update(line.as_bytes());
     format!("{line} {:08x}\n", hasher.finalize())
+}
+
+/// Writes a journal in which the first eight units of engine `colours` have the count 0 in one line, and 1 in another.
+pub(crate) fn eight_units_with_two_counts(n: u32, path: &Path) {
+    let plan = Plan::new(size(n), Engine::Colours, None);
+    let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
+    let weights: u64 = (0..8).map(|unit| plan.weight(unit)).sum();
+    let mut text = first.clone();
+    for count in [0, 1] {
+        let counts = [count.to_string().as_str(); 8].join(",");
+        let sum = count * weights;
+        let line =
+            format!("done units=0..8 solutions={sum} elapsed-ms=1 busy-us=1 counts={counts}");
+        text += &with_check_digits(&first, &line);
+    }
+    fs::write(path, text).expect("room");
 }
 
 /// The units of a `done` line.
