@@ -77,6 +77,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use crate::board::known::{Published, known};
+use crate::cancel::Cancel;
 use crate::done::Sum;
 use crate::error::Error;
 pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
@@ -88,12 +89,12 @@ pub(crate) use first_line::Wanted;
 pub use folder::{journals_in, split_by_plan};
 pub(crate) use place::Place;
 pub use progress::{ShardUnits, WorkLeft};
-use reader::DoneLine;
 pub use reader::JournalFile;
+use reader::{DoneLine, Reading};
 pub use runs::Run;
-use runs::{Samples, Texts};
+use runs::Samples;
 pub use twice::{TwiceCounted, compare_counts};
-pub(crate) use writer::Journal;
+pub(crate) use writer::{Closed, Journal};
 
 /// The number of lines that a thread reads before it puts their counts into the record.
 const LINES_AT_ONCE: usize = 256;
@@ -155,31 +156,25 @@ impl Record {
 
     /// Reads journals of the plan that the first of them names.
     fn read_of_any_plan(paths: &[PathBuf], looks_for_writers: bool) -> Result<Option<Self>, Error> {
-        match find_plan(paths)? {
-            Some((named_by, plan)) => {
-                Self::read_of_plan(plan, named_by, paths, looks_for_writers).map(Some)
-            }
-            None => Ok(None),
-        }
+        let cancel = Cancel::new();
+        let Some((named_by, plan)) = find_plan(paths, &cancel)? else { return Ok(None) };
+        let plan = Arc::new(plan);
+        let reading = Reading::new(&plan, &cancel).look_for_writers(looks_for_writers);
+        Self::read_of_plan(&plan, named_by, paths, &reading).map(Some)
     }
 
-    /// Reads journals of this plan, which one of them names, in parallel. Looks which of them are being written if that
-    /// matters.
+    /// Reads journals of this plan, which one of them names, in parallel.
     fn read_of_plan(
-        plan: Plan,
+        plan: &Arc<Plan>,
         named_by: &Path,
         paths: &[PathBuf],
-        looks_for_writers: bool,
+        reading: &Reading<'_>,
     ) -> Result<Self, Error> {
-        let plan = Arc::new(plan);
-        let gathered = Mutex::new(Gathered::new(Arc::clone(&plan))?);
-        let texts = Texts::default();
-        let journals: Vec<_> = paths
-            .par_iter()
-            .map(|path| read_counts(path, &plan, &texts, looks_for_writers, &gathered))
-            .collect();
+        let gathered = Mutex::new(Gathered::new(Arc::clone(plan))?);
+        let journals: Vec<_> =
+            paths.par_iter().map(|path| read_counts(path, plan, reading, &gathered)).collect();
         let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Self::from_journals(gathered, named_by, journals)
+        Self::from_journals(gathered, named_by, journals, reading)
     }
 
     /// Makes the record of journals that were read into `gathered`. If units are disputed, the journals are read again,
@@ -188,6 +183,7 @@ impl Record {
         gathered: Gathered,
         named_by: &Path,
         journals: Vec<Result<Option<JournalFile>, Error>>,
+        reading: &Reading<'_>,
     ) -> Result<Self, Error> {
         let mut files = Vec::with_capacity(journals.len());
         let mut left_out = Vec::new();
@@ -208,14 +204,15 @@ impl Record {
         let shards = runs::agreed_shards(&files);
         let Gathered { counts, samples } = gathered;
         let mut record = Self { counts, samples, files, left_out, shards };
-        record.leave_out_disputed();
+        record.leave_out_disputed(reading);
+        reading.check()?;
         Ok(record)
     }
 
     /// Leaves out the units with two different counts, and looks up their lines for the reasons.
-    fn leave_out_disputed(&mut self) {
+    fn leave_out_disputed(&mut self, reading: &Reading<'_>) {
         let disputed = self.counts.leave_out_disputed();
-        let found = self.find(&disputed);
+        let found = self.find_in_all(&disputed, reading);
         for lines in found.chunk_by(|one, next| one.unit == next.unit) {
             // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
             // no longer disputed.
@@ -331,35 +328,45 @@ impl Record {
     /// The journals are read again for this. A journal that was changed or removed meanwhile may lack lines, or may
     /// have lines with other counts.
     pub fn find(&self, units: &[usize]) -> Vec<RecordedCount> {
+        self.find_in_all(units, &Reading::new(self.plan(), &Cancel::new()))
+    }
+
+    /// Looks up the lines of some units as [`Record::find`] does.
+    fn find_in_all(&self, units: &[usize], reading: &Reading<'_>) -> Vec<RecordedCount> {
         let units: BTreeSet<usize> = units.iter().copied().take(MAX_FOUND).collect();
         if units.is_empty() {
             return Vec::new();
         }
-        let mut found: Vec<RecordedCount> =
-            self.files.par_iter().flat_map_iter(|file| self.find_in(file, &units)).collect();
+        let files = self.files.par_iter();
+        let found = files.flat_map_iter(|file| find_in(file, &units, reading));
+        let mut found: Vec<RecordedCount> = found.collect();
         found.sort_unstable();
         found
     }
+}
 
-    /// Reads a journal again, and returns its lines that hold some units.
-    fn find_in(&self, file: &JournalFile, units: &BTreeSet<usize>) -> Vec<RecordedCount> {
-        let mut found = Vec::new();
-        let take = |line: DoneLine<'_>| {
-            let done = line.done;
-            for &unit in units.range(done.units.clone()) {
-                found.push(RecordedCount {
-                    unit,
-                    count: done.counts[unit - done.units.start],
-                    path: file.path.clone(),
-                    line: line.number,
-                    machine: line.run.machine.to_string(),
-                });
-            }
-        };
-        // A journal that can no longer be read has no lines.
-        let _ = JournalFile::read_at(&file.path, self.plan(), &Texts::default(), false, take);
-        found
-    }
+/// Reads a journal again, and returns its lines that hold some units.
+fn find_in(
+    file: &JournalFile,
+    units: &BTreeSet<usize>,
+    reading: &Reading<'_>,
+) -> Vec<RecordedCount> {
+    let mut found = Vec::new();
+    let take = |line: DoneLine<'_>| {
+        let done = line.done;
+        for &unit in units.range(done.units.clone()) {
+            found.push(RecordedCount {
+                unit,
+                count: done.counts[unit - done.units.start],
+                path: file.path.clone(),
+                line: line.number,
+                machine: line.run.machine.to_string(),
+            });
+        }
+    };
+    // A journal that can no longer be read has no lines.
+    let _ = JournalFile::read_at(&file.path, reading, take);
+    found
 }
 
 /// What the lines of journals hold together, while the journals are read.
@@ -390,13 +397,12 @@ impl Gathered {
 fn read_counts(
     path: &Path,
     plan: &Plan,
-    texts: &Texts,
-    looks_for_writer: bool,
+    reading: &Reading<'_>,
     gathered: &Mutex<Gathered>,
 ) -> Result<Option<JournalFile>, Error> {
     let mut samples = Samples::new(plan.units());
     let mut lines = Vec::new();
-    let file = JournalFile::read_at(path, plan, texts, looks_for_writer, |line| {
+    let file = JournalFile::read_at(path, reading, |line| {
         samples.add(line.run, &line.done);
         lines.push(line.done);
         // A lock for each line would make the threads wait for each other.
@@ -420,9 +426,10 @@ fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
 ///
 /// If no journal names a plan, the first error of the reading. An error of the settings or the memory of this machine
 /// is returned at once, because other journals of the plan would meet it, too.
-fn find_plan(paths: &[PathBuf]) -> Result<Option<(&Path, Plan)>, Error> {
+fn find_plan<'a>(paths: &'a [PathBuf], cancel: &Cancel) -> Result<Option<(&'a Path, Plan)>, Error> {
     let mut first_error = None;
     for path in paths {
+        cancel.check("the journals were read")?;
         match FirstLine::read_plan_at(path) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
             Ok(None) => {}

@@ -57,6 +57,38 @@ pub(crate) fn print_commands<'a>(mut bad: BadLines<'a>, others: BadLines<'a>) {
     print_first(messages.into_iter());
 }
 
+/// Returns whether lines were left out because they belong to another count.
+pub(crate) fn is_of_other_count(error: &Error) -> bool {
+    matches!(error, Error::Journal { error: JournalError::OfOtherCount { .. }, .. })
+}
+
+/// Prints the commands that take journals with lines of several counts apart. They only write new files.
+pub(crate) fn print_commands_that_take_apart(left_out: &[Error]) {
+    let mut paths = BTreeSet::new();
+    for error in left_out {
+        if let Error::Journal { path, error: JournalError::OfOtherCount { .. } } = error {
+            paths.insert(path);
+        }
+    }
+    let mut messages = Vec::new();
+    for path in paths {
+        messages.push(format!(
+            "several counts were joined in {}: this makes a journal of each of them, to be used in its place: {}",
+            path.display(),
+            command_that_takes_apart(path)
+        ));
+    }
+    print_first(messages.into_iter());
+}
+
+/// Returns the command that writes the lines of each count to a file of their own. Line 1 of each of the joined journals
+/// names the board, the count and the plan, which are the name of the file.
+fn command_that_takes_apart(path: &Path) -> String {
+    let program =
+        r#"BEGIN{f="rest.journal"}/^nqueens-journal /{f=$4"-"$5"-"$8".journal"}{print>f}"#;
+    format!("awk '{program}' {}", quoted(path))
+}
+
 /// Returns the command that takes lines out of a journal: `sed -i.bak '17d;20,25d' q20.journal`. Every sed keeps the old
 /// file then, and no sed writes through a link.
 fn removal_command(path: &Path, numbers: &BTreeSet<usize>) -> String {

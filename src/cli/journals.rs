@@ -8,7 +8,9 @@ use crate::{Error, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::bad_lines::{BadLines, damaged_lines, print_commands};
+use crate::cli::bad_lines::{
+    BadLines, damaged_lines, is_of_other_count, print_commands, print_commands_that_take_apart,
+};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{json_seconds, many};
 use crate::cli::published::print_differs;
@@ -67,12 +69,11 @@ impl JournalsArgs {
         Ok(record)
     }
 
-    /// Reads the journals of the first count together, or of the second one if it is asked for, and looks which of them
-    /// are being written. Returns `None` if none has begun.
+    /// Reads the journals of the first count together, or of the second one if it is asked for. Returns `None` if none
+    /// has begun.
     pub(crate) fn read_if_begun(&self) -> Result<Option<Record>, Failure> {
         let FilesOfPlan { first, second } = self.files()?;
-        let record = Record::watch(if self.second { &second } else { &first })?;
-        Ok(record.map(|record| self.warn(record)))
+        self.read_and_warn(if self.second { &second } else { &first })
     }
 
     /// Reads the journals of the first count, and of the second one.
@@ -161,6 +162,7 @@ impl JournalsArgs {
         if record.disputed().is_empty() {
             print_commands(damaged_lines(&record.left_out), BadLines::new());
         }
+        print_commands_that_take_apart(&record.left_out);
         warn_of_cut_off(&record);
         record
     }
@@ -220,10 +222,7 @@ pub(crate) fn warn_of_left_out(left_out: &[Error]) {
     let mut warnings = Vec::new();
     for error in left_out {
         warnings.push(match error {
-            Error::Journal { error: JournalError::Damaged { .. }, .. }
-            | Error::CountsDiffer { .. } => {
-                format!("warning: left out: {error}")
-            }
+            Error::CountsDiffer { .. } => format!("warning: left out: {error}"),
             _ => format!("warning: left out: {}", Failure::from(error.clone())),
         });
     }
@@ -274,13 +273,17 @@ pub(crate) fn is_unread(error: &Error) -> bool {
 
 /// Prints a total that differs from the published one. Returns the exit code of what was read.
 ///
-/// A unit with two counts is a failure. What was left out is a failure too, but only while units are missing, because
-/// else other lines hold the same units. If all of it may be read later, the same command may find more then.
+/// A unit with two counts is a failure, and so are lines of another count, because nobody knows whether they were to be
+/// read, too. What else was left out is a failure only while units are missing, because else other lines hold the same
+/// units. If all of it may be read later, the same command may find more then.
 pub(crate) fn check(record: &Record) -> Exit {
     if let Published::Differs { expected } = record.published() {
         let n = record.plan().size();
         let total = record.sum().solutions;
         print_differs(format_args!("Q({n}) = {total}"), expected);
+        return Exit::Failed;
+    }
+    if record.left_out.iter().any(is_of_other_count) {
         return Exit::Failed;
     }
     if record.left_out.is_empty() || record.total().is_some() {

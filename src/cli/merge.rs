@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::record::{Record, RecordedCount, TwiceCounted, compare_counts};
-use crate::{Error, Published};
+use crate::record::{Record, RecordedCount, TwiceCounted, compare_counts, is_being_written};
+use crate::{Error, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
 use crate::cli::journals::{
-    self, JournalsArgs, check, is_unread, missing_shards, ranges, running_indices, shards_text,
+    self, JournalsArgs, check, is_unread, missing_shards, ranges, shards_text,
 };
 use crate::cli::report::Report;
 use crate::cli::stderr::{message, print_first};
@@ -84,10 +84,11 @@ impl MergeArgs {
             let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
             return Err(Exit::Usage.because(text));
         };
-        let all_running = running_indices(&record, shards);
-        let (running, idle): (Vec<usize>, Vec<usize>) =
-            missing.into_iter().partition(|index| all_running.contains(index));
+        let running = running_shards(&record, shards, &missing);
+        let mut idle = missing;
+        idle.retain(|index| !running.contains(index));
         if !running.is_empty() {
+            let running: Vec<usize> = running.into_iter().collect();
             let running = shards_text(&running, shards);
             message!("left out, because processes are counting them: {running}");
         }
@@ -152,6 +153,26 @@ impl MergeArgs {
             }
         }
     }
+}
+
+/// Returns those of the missing shards that processes are counting. The file system is asked only for the locks of
+/// journals of these shards.
+fn running_shards(record: &Record, shards: usize, missing: &[usize]) -> BTreeSet<usize> {
+    let mut running = BTreeSet::new();
+    for file in record.files() {
+        let Some(run) = file.runs.last() else { continue };
+        let is_whole = run.shard == Shard::WHOLE;
+        let index = run.shard.index();
+        let is_missing = run.shard.shards() == shards && missing.binary_search(&index).is_ok();
+        if (is_whole || is_missing) && is_being_written(&file.path) {
+            if is_whole {
+                running.extend(missing);
+            } else {
+                running.insert(index);
+            }
+        }
+    }
+    running
 }
 
 /// Returns whether nothing is left out but damaged lines.

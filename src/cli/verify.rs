@@ -9,7 +9,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::args::MachineArgs;
-use crate::cli::bad_lines::{damaged_lines, lines_of, print_commands};
+use crate::cli::bad_lines::{
+    damaged_lines, lines_of, print_commands, print_commands_that_take_apart,
+};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
 use crate::cli::journals::{self, JournalsArgs, check};
@@ -104,6 +106,7 @@ impl Findings {
             damaged_lines(&record.left_out),
             lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line)),
         );
+        print_commands_that_take_apart(&record.left_out);
         let exit = check(record);
         if !self.wrong_units().is_empty() {
             return Exit::Failed;

@@ -119,8 +119,8 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         JournalError::NoPlan { .. } => {
             return (Exit::Failed, format!("; {}", new_first_line(path)));
         }
-        // A damaged line alone ends no command.
-        JournalError::Damaged { .. } => (Exit::Failed, ""),
+        // Such lines alone end no command.
+        JournalError::Damaged { .. } | JournalError::OfOtherCount { .. } => (Exit::Failed, ""),
         JournalError::UnknownFormat { .. } | JournalError::OtherPlan { .. } => {
             (Exit::Failed, ": finish it with the build that began it, or count with another file")
         }

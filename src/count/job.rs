@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
 use crate::machine::cores;
 use crate::plan::Plan;
-use crate::record::{Journal, Place, Record, Run};
+use crate::record::{Closed, Journal, Place, Record, Run};
 use crate::shard::Shard;
 
 /// The result of a finished count, of a whole board or of a shard.
@@ -166,7 +166,10 @@ impl<'a> Job<'a> {
         let mut journal = None;
         if !recorded.todo.is_empty() {
             plan.check_memory(threads)?;
-            journal = place.map(|place| place.begin(&plan, recorded.held, &run)).transpose()?;
+            // A count that is stopped before its first unit leaves the journals as they are.
+            if !count.cancel.is_cancelled() {
+                journal = place.map(|place| place.begin(&plan, recorded.held, &run)).transpose()?;
+            }
         }
         count.observer.started(&start);
         let driver = Driver {
@@ -217,7 +220,8 @@ impl<'a> Job<'a> {
         if let Some(journal) = journal {
             journal_path = Some(journal.path().to_owned());
             match self.close_journal(journal, start, counted) {
-                Ok(read_back) => runs = read_back.runs().cloned().collect(),
+                Ok(closed) if closed.is_end => runs.extend(closed.runs),
+                Ok(closed) => runs = closed.runs,
                 // A fault of the journal may be the reason why the count stopped. Then the same command would not
                 // resume it.
                 Err(error) if !is_complete => return Err(error),
@@ -249,13 +253,13 @@ impl<'a> Job<'a> {
     }
 
     /// Waits until the disk has the whole journal, reads it back, and compares it with what was counted. The observer
-    /// hears what has happened to the journal. Returns what the journal holds.
+    /// hears what has happened to the journal.
     fn close_journal(
         &self,
         journal: Journal,
         start: &Start<'_>,
         counted: Sum,
-    ) -> Result<Record, Error> {
+    ) -> Result<Closed, Error> {
         let observer = self.count.observer;
         let done = start.done + counted;
         let is_complete = done.units == start.units;
@@ -263,17 +267,17 @@ impl<'a> Job<'a> {
         let waits = || observer.waits_for_disk(total);
         // The first cancellation stops the counting, or, if all units are counted, this wait.
         let is_over = || is_complete && self.count.cancel.is_cancelled();
-        let (read_back, news) = journal.close_and_check(counted, &waits, &is_over)?;
-        if let Some(news) = news {
-            observer.journal_harmed(&news);
+        let closed = journal.close_and_check(counted, is_complete, &waits, &is_over)?;
+        if let Some(news) = &closed.news {
+            observer.journal_harmed(news);
         }
-        for error in &read_back.left_out {
+        for error in &closed.left_out {
             // No unit is missing, but somebody else has written lines that mean nothing.
             if !start.left_out.contains(error) {
                 observer.journal_harmed(error);
             }
         }
-        Ok(read_back)
+        Ok(closed)
     }
 
     /// Returns the published total, if this counts the whole board.

@@ -145,6 +145,16 @@ pub enum JournalError {
         /// What is wrong with the first of them.
         what: &'static str,
     },
+
+    /// Lines after the first one belong to another count, so journals of several counts were joined. They are left out,
+    /// and all other lines are used.
+    #[error("{} to another count ({})", belonging_lines(lines), settings_of(plan))]
+    OfOtherCount {
+        /// The numbers of the lines, counted from 1, as ranges in increasing order.
+        lines: Vec<RangeInclusive<usize>>,
+        /// The plan of the other count, as its first line names it.
+        plan: String,
+    },
 }
 
 /// Describes the file after a failed sync.
@@ -158,20 +168,44 @@ fn state_after_failed_sync(is_cut_back: bool) -> &'static str {
 
 /// Returns `line 3 is damaged` or `lines 3,7-9 are damaged`.
 fn damaged_lines(lines: &[RangeInclusive<usize>]) -> String {
-    let mut count = 0;
-    let mut texts = Vec::new();
-    for range in lines {
-        let first = range.start();
-        let last = range.end();
-        count += last + 1 - first;
-        texts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
-    }
-    let numbers = texts.join(",");
-    if count == 1 {
+    let numbers = numbers_of(lines);
+    if is_one(lines) {
         format!("line {numbers} is damaged")
     } else {
         format!("lines {numbers} are damaged")
     }
+}
+
+/// Returns `line 3 belongs` or `lines 3,7-9 belong`.
+fn belonging_lines(lines: &[RangeInclusive<usize>]) -> String {
+    let numbers = numbers_of(lines);
+    if is_one(lines) {
+        format!("line {numbers} belongs")
+    } else {
+        format!("lines {numbers} belong")
+    }
+}
+
+/// Returns the numbers of lines as text: `3,7-9`.
+fn numbers_of(lines: &[RangeInclusive<usize>]) -> String {
+    let mut texts = Vec::new();
+    for range in lines {
+        let first = range.start();
+        let last = range.end();
+        texts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
+    }
+    texts.join(",")
+}
+
+fn is_one(lines: &[RangeInclusive<usize>]) -> bool {
+    matches!(lines, [range] if range.start() == range.end())
+}
+
+/// Returns the board, the count and the engine of a plan, which are its first three fields: `n=8 count=first
+/// engine=colours`.
+fn settings_of(plan: &str) -> String {
+    let fields: Vec<&str> = plan.split(' ').take(3).collect();
+    fields.join(" ")
 }
 
 /// The count of a unit as a line of a journal holds it.

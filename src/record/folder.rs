@@ -19,12 +19,15 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::disk::parse_file_name;
 use super::first_line::{FirstLine, Wanted};
+use super::reader::Reading;
 use super::{Record, find_plan};
+use crate::cancel::Cancel;
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -38,40 +41,56 @@ use crate::shard::Shard;
 ///
 /// [`Error::PlansDiffer`] if journals have different plans and the settings do not say which of them is wanted.
 /// [`Error::Journal`] if the folder cannot be listed, or if this build cannot make the plan of the journals.
+/// [`Error::StoppedBefore`] after a cancellation.
 pub(super) fn read_folder(
     folder: &Path,
     wanted: &Wanted,
     shard: Shard,
     new_plan: impl FnOnce() -> Result<Plan, Error>,
+    cancel: &Cancel,
 ) -> Result<Record, Error> {
     let mut files = Vec::new();
     let mut passed_over = Vec::new();
     for name in journal_names(folder)? {
+        cancel.check("the journals were read")?;
         let path = folder.join(&name);
         match relevance(&name, wanted, shard) {
             Relevance::OtherCount => {}
             Relevance::OtherShard => passed_over.push(path),
-            Relevance::ToBeRead => files.push(path),
+            Relevance::ToBeRead if may_be_of_count(&path, wanted) => files.push(path),
+            Relevance::ToBeRead => {}
         }
     }
-    files.retain(|path| may_be_of_count(path, wanted));
     files.sort_unstable();
-    match find_plan(&files) {
-        Ok(Some((named_by, plan))) => return Record::read_of_plan(plan, named_by, &files, false),
+    passed_over.sort_unstable();
+    let (named_by, plan) = match find_plan(&files, cancel) {
+        Ok(Some(named)) => named,
         Err(error) if says_that_plan_cannot_be_made(&error) => return Err(error),
         // Reading the files leaves them out, and says why.
-        Ok(None) | Err(_) => {}
-    }
-    // All shards have one plan, so any journal of the count will do. If a user has mixed plans, all shards take the
-    // same.
-    passed_over.sort_unstable();
-    for path in &passed_over {
+        Ok(None) | Err(_) => match plan_of_other_shard(&passed_over, wanted, cancel)? {
+            Some(named) => named,
+            None => (folder, new_plan()?),
+        },
+    };
+    let plan = Arc::new(plan);
+    Record::read_of_plan(&plan, named_by, &files, &Reading::new(&plan, cancel))
+}
+
+/// Makes the plan that the first of these journals of other shards names. All shards have one plan, so any journal of
+/// the count will do. If a user has mixed plans, all shards take the same.
+fn plan_of_other_shard<'a>(
+    journals: &'a [PathBuf],
+    wanted: &Wanted,
+    cancel: &Cancel,
+) -> Result<Option<(&'a Path, Plan)>, Error> {
+    for path in journals {
+        cancel.check("the journals were read")?;
         let Ok(Some(first)) = FirstLine::read_at(path) else { continue };
         if first.is_of(wanted) {
-            return Record::read_of_plan(first.make_plan(path)?, path, &files, false);
+            return Ok(Some((path, first.make_plan(path)?)));
         }
     }
-    Record::read_of_plan(new_plan()?, folder, &files, false)
+    Ok(None)
 }
 
 /// The use of a journal for a shard that starts, as far as the name of the file says it.

@@ -31,7 +31,12 @@ impl LineCrc {
 
     /// Returns the start of the CRC of all lines of a plan after the first one.
     pub(super) fn of(plan: &Plan) -> Self {
-        Self(crc32fast::hash(plan.to_string().as_bytes()))
+        Self::of_text(&plan.to_string())
+    }
+
+    /// Returns the start of the CRC of all lines of the plan that is displayed as this text.
+    pub(super) fn of_text(plan: &str) -> Self {
+        Self(crc32fast::hash(plan.as_bytes()))
     }
 
     /// Returns the CRC of a text in eight hexadecimal digits.
@@ -132,6 +137,17 @@ pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
     // The machine's name may be any text.
     let may_be_run = is_beginning_of(b"run version=", |byte| !byte.is_ascii_control(), text);
     may_be_done || may_be_run
+}
+
+/// Returns whether a damaged line may be, or contain, the line that begins a run. A line with finished units is known by
+/// its fields, also if one of them is damaged. Zeros and other control characters may have taken the place of lines.
+pub(super) fn may_hide_run(damaged: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(damaged.trim_ascii_end());
+    let number_of =
+        |fields: [&str; 4]| fields.iter().filter(|field| text.contains(**field)).count();
+    let of_done = number_of(["done units=", " solutions=", " elapsed-ms=", " counts="]);
+    let of_run = number_of([" kernel=", " threads=", " shard=", " machine="]);
+    of_done < 3 || of_run > 0 || text.contains(|c: char| c.is_control() || c == '\u{fffd}')
 }
 
 /// Returns whether a text is the beginning of `start`, or `start` with allowed characters behind it.

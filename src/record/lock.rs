@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
 use super::first_line::FirstLine;
-use super::reader::{CountingReader, DoneLine, JournalFile};
-use super::runs::Texts;
+use super::reader::{CountingReader, DoneLine, JournalFile, Reading};
 use super::{Gathered, Record};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
@@ -61,7 +60,7 @@ impl LockedJournal {
         let file = open_and_lock(path, OpenOptions::new().read(true).append(true))?;
         // The cache keeps what is not yet on disk, so that is written first.
         sync_unless_cancelled(path, &file, cancel)?;
-        let (record, length) = read_whole_from_disk(path, &file, None)?;
+        let (record, length) = read_whole_from_disk(path, &file, None, cancel)?;
         let mut journal = Self { length, ..Self::empty(path, file, false) };
         if let Some(record) = &record {
             let read = &record.files()[0];
@@ -144,11 +143,12 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
 /// # Errors
 ///
 /// [`Error::Journal`] if the file cannot be read to its end, or if its first line names no plan, whether the plan is
-/// known or not: nobody could read the file again.
+/// known or not: nobody could read the file again. [`Error::StoppedBefore`] after a cancellation.
 pub(super) fn read_whole_from_disk(
     path: &Path,
     mut file: &File,
     known_plan: Option<&Arc<Plan>>,
+    cancel: &Cancel,
 ) -> Result<(Option<Record>, u64), Error> {
     let cannot_read = |error| JournalError::cannot("read", error).at(path);
     drop_cache(file);
@@ -162,9 +162,10 @@ pub(super) fn read_whole_from_disk(
     let mut gathered = Gathered::new(Arc::clone(&plan))?;
     let put = |line: DoneLine<'_>| gathered.put(&line);
     let mut input = CountingReader::new(file);
-    let journal = JournalFile::read(path, &mut input, false, &plan, &Texts::default(), put)?;
+    let reading = Reading::new(&plan, cancel);
+    let journal = JournalFile::read(path, &mut input, false, &reading, put)?;
     let has_begun = journal.is_some();
-    let record = Record::from_journals(gathered, path, vec![Ok(journal)])?;
+    let record = Record::from_journals(gathered, path, vec![Ok(journal)], &reading)?;
     check_is_whole(&record)?;
     // If the reading ended early, the rest must not be cut off.
     let read = input.bytes;

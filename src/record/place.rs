@@ -44,8 +44,8 @@ impl Place {
     /// [`Error::InvalidValue`] if the name of a journal does not end in `.journal`. [`Error::CountsDiffer`] if a unit
     /// of the shard has two different counts, because counting it once more would not settle which of them is right.
     /// [`Error::Journal`] if the journal, or a journal in the folder, cannot be read at this moment, because its units
-    /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while the disk takes what it does not have
-    /// yet.
+    /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while journals are read, or while the disk
+    /// takes what it does not have yet.
     pub(crate) fn open_and_read(
         path: &Path,
         wanted: &Wanted,
@@ -54,7 +54,7 @@ impl Place {
         cancel: &Cancel,
     ) -> Result<(Self, Option<Record>), Error> {
         let (place, record) = if path.is_dir() {
-            let record = read_folder(path, wanted, shard, new_plan)?;
+            let record = read_folder(path, wanted, shard, new_plan, cancel)?;
             (Self::Folder(path.to_owned()), Some(record))
         } else if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             (Self::Folder(path.to_owned()), None)

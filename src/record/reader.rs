@@ -1,6 +1,8 @@
 //! Reads one journal from its beginning to its end, line by line, and checks everything in it.
 //!
-//! A line that is not as it was written is left out, and reading goes on with the next one.
+//! A line that is not as it was written is left out, and reading goes on with the next one. Lines of another count are
+//! left out, too, but they are no damage: they follow a first line of their own, as in journals of several counts that
+//! were joined.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,9 +12,10 @@ use std::time::SystemTime;
 
 use super::disk::{host_in, is_locked, open};
 use super::first_line::FirstLine;
-use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off};
+use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off, may_hide_run};
 use super::runs::{Run, Texts};
-use crate::done::UnitsDone;
+use crate::cancel::Cancel;
+use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::forecast::Cores;
 use crate::plan::Plan;
@@ -52,28 +55,66 @@ pub(super) struct DoneLine<'a> {
     pub(super) done: UnitsDone,
 }
 
+/// The number of pieces after which reading looks for a cancellation.
+const LOOK_EVERY: usize = 256;
+/// The largest number of other counts whose lines are told from damage.
+const MAX_OTHERS: usize = 16;
+
+/// The reading of journals of one plan.
+pub(super) struct Reading<'a> {
+    plan: &'a Plan,
+    plan_text: String,
+    line_crc: LineCrc,
+    /// The texts that runs of these journals share.
+    texts: Texts,
+    cancel: &'a Cancel,
+    looks_for_writers: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Makes a reading of journals of this plan, which a cancellation ends.
+    pub(super) fn new(plan: &'a Plan, cancel: &'a Cancel) -> Self {
+        Self {
+            plan,
+            plan_text: plan.to_string(),
+            line_crc: LineCrc::of(plan),
+            texts: Texts::default(),
+            cancel,
+            looks_for_writers: false,
+        }
+    }
+
+    /// Makes the reading look which of the journals are being written, if that matters.
+    pub(super) fn look_for_writers(self, looks_for_writers: bool) -> Self {
+        Self { looks_for_writers, ..self }
+    }
+
+    /// Returns [`Error::StoppedBefore`] after a cancellation.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.cancel.check("the journals were read")
+    }
+}
+
 impl JournalFile {
     /// Returns the host that the name of the file contains, if a process created it in a folder.
     pub fn host(&self) -> Option<&str> {
         host_in(self.path.file_name()?.to_str()?)
     }
 
-    /// Opens a journal of this plan, and reads it as [`JournalFile::read`] does.
+    /// Opens a journal, and reads it as [`JournalFile::read`] does.
     pub(super) fn read_at(
         path: &Path,
-        plan: &Plan,
-        texts: &Texts,
-        looks_for_writer: bool,
+        reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
+        reading.check()?;
         let file = open(path)?;
-        let is_written = looks_for_writer && is_locked(&file);
-        Self::read(path, &file, is_written, plan, texts, take)
+        let is_written = reading.looks_for_writers && is_locked(&file);
+        Self::read(path, &file, is_written, reading, take)
     }
 
-    /// Reads a journal of this plan, and passes each line with finished units to `take`. Damaged lines are left out.
-    /// The runs share `texts` with those of other journals. Returns `None` if the journal has not begun; all of it was
-    /// read then.
+    /// Reads a journal, and passes each line with finished units to `take`. Damaged lines and lines of other counts are
+    /// left out. Returns `None` if the journal has not begun; all of it was read then.
     ///
     /// If the first line is damaged, the others are read all the same, because no line of another plan can have the
     /// right CRC.
@@ -81,26 +122,25 @@ impl JournalFile {
     /// # Errors
     ///
     /// [`Error::PlansDiffer`] if the journal is of another plan. [`Error::Journal`] if the first line cannot be read,
-    /// or if it is damaged and no other line is good.
+    /// or if it is damaged and no other line is good. [`Error::StoppedBefore`] after a cancellation.
     pub(super) fn read(
         path: &Path,
         input: impl Read,
         is_written: bool,
-        plan: &Plan,
-        texts: &Texts,
+        reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
         // The time is asked for before the file is read. So whatever is written after this time is read too, or is
         // recent.
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut input = BufReader::with_capacity(1 << 16, CountingReader::new(input));
-        let plan_text = plan.to_string();
         let first_error = match FirstLine::read(&mut input) {
             Ok(None) => return Ok(None),
-            Ok(Some(first)) if first.plan == plan_text => None,
+            Ok(Some(first)) if first.plan == reading.plan_text => None,
             Ok(Some(first)) => {
                 let files = [path.to_owned(), path.to_owned()];
-                return Err(Error::PlansDiffer { files, plans: [plan_text, first.plan] });
+                let plans = [reading.plan_text.clone(), first.plan];
+                return Err(Error::PlansDiffer { files, plans });
             }
             Err(error @ (JournalError::NoPlan { .. } | JournalError::NotAJournal)) => {
                 Some(error.at(path))
@@ -118,9 +158,10 @@ impl JournalFile {
             cores: is_written.then(Box::default),
             left_out: first_error.iter().cloned().collect(),
         };
-        let mut reader = LineReader::new(plan, plan_text, texts, file, take);
+        let mut reader = LineReader::new(reading, file, take);
         let read = reader.read_lines(&mut input);
-        let LineReader { mut file, damage, .. } = reader;
+        let LineReader { mut file, damage, others, .. } = reader;
+        reading.check()?;
         // If no line is good, the damaged first line is the reason.
         if let Some(error) = first_error
             && file.runs.is_empty()
@@ -132,7 +173,12 @@ impl JournalFile {
             file.left_out.push(JournalError::cannot("read", error).at(path));
         }
         if let Some(what) = damage.first_fault {
-            file.left_out.push(JournalError::Damaged { lines: damage.lines, what }.at(path));
+            let lines = damage.lines.ranges;
+            file.left_out.push(JournalError::Damaged { lines, what }.at(path));
+        }
+        for OtherCount { plan, lines, .. } in others {
+            let lines = lines.ranges;
+            file.left_out.push(JournalError::OfOtherCount { lines, plan }.at(path));
         }
         // Everything was read except the incomplete line.
         file.bytes = input.get_ref().bytes - file.cut_off;
@@ -140,17 +186,41 @@ impl JournalFile {
         file.runs.shrink_to_fit();
         Ok(Some(file))
     }
+
+    /// Reads the end of a journal, which begins with a line behind the first one. Returns the runs that began there, and
+    /// the sum of the units in all lines.
+    pub(super) fn read_end(
+        path: &Path,
+        input: impl Read,
+        reading: &Reading<'_>,
+    ) -> io::Result<(Vec<Run>, Sum)> {
+        let file = Self {
+            path: path.to_owned(),
+            runs: Vec::new(),
+            bytes: 0,
+            cut_off: 0,
+            modified: None,
+            is_written: false,
+            lacks_line_feed: false,
+            cores: None,
+            left_out: Vec::new(),
+        };
+        let mut sum = Sum::default();
+        let mut reader = LineReader::new(reading, file, |line| sum = sum + line.done.sum());
+        reader.read_lines(&mut BufReader::with_capacity(1 << 16, input))?;
+        let runs = reader.file.runs;
+        Ok((runs, sum))
+    }
 }
 
 /// A reader of the lines after the first one.
 struct LineReader<'a, T> {
-    plan: &'a Plan,
-    plan_text: String,
-    line_crc: LineCrc,
-    texts: &'a Texts,
+    reading: &'a Reading<'a>,
     /// The journal, as far as it was read.
     file: JournalFile,
     damage: Damage,
+    /// The other counts of which the journal has a first line.
+    others: Vec<OtherCount>,
     /// The number of the line that is read next, counted from 1.
     number: usize,
     /// Whether it is known which run counted the units of the next line: the line before it was good.
@@ -164,6 +234,10 @@ enum Piece {
     /// The first line of this plan. Journals that were joined have several of them.
     FirstLine,
     Good(Line),
+    /// The first line of another count.
+    OtherFirstLine(FirstLine),
+    /// A line of the other count with this place in the list of them.
+    OfOther(usize),
     /// A damaged line, and what is wrong with it.
     Damaged(&'static str),
     /// An incomplete last line, left by a process that was killed while it wrote.
@@ -171,34 +245,30 @@ enum Piece {
 }
 
 impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
-    fn new(
-        plan: &'a Plan,
-        plan_text: String,
-        texts: &'a Texts,
-        file: JournalFile,
-        take: T,
-    ) -> Self {
+    fn new(reading: &'a Reading<'a>, file: JournalFile, take: T) -> Self {
         Self {
-            plan,
-            plan_text,
-            line_crc: LineCrc::of(plan),
-            texts,
+            reading,
             file,
             damage: Damage::default(),
+            others: Vec::new(),
             number: 2,
             is_run_known: false,
             take,
         }
     }
 
-    /// Reads all lines to the end of the file. A line that is too long is read in pieces, and each piece is damaged.
+    /// Reads all lines to the end of the file, or until a cancellation. A line that is too long is read in pieces, and
+    /// each piece is damaged.
     fn read_lines(&mut self, input: &mut impl BufRead) -> io::Result<()> {
         let mut bytes = Vec::new();
-        loop {
+        for piece in 0.. {
+            if piece % LOOK_EVERY == 0 && self.reading.cancel.is_cancelled() {
+                break;
+            }
             bytes.clear();
             input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut bytes)?;
             if bytes.is_empty() {
-                return Ok(());
+                break;
             }
             let has_line_feed = bytes.ends_with(b"\n");
             match self.parse(&bytes) {
@@ -208,20 +278,28 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
                     self.is_run_known = true;
                     self.file.lacks_line_feed = false;
                 }
+                Piece::OtherFirstLine(first) => {
+                    self.add_first_line_of_other(first);
+                    self.is_run_known = false;
+                }
+                Piece::OfOther(place) => self.others[place].lines.add(self.number),
                 Piece::Damaged(what) => {
                     self.damage.add(self.number, what);
-                    self.is_run_known = false;
+                    if may_hide_run(&bytes) {
+                        self.is_run_known = false;
+                    }
                     self.file.lacks_line_feed = !has_line_feed;
                 }
                 Piece::CutOff => {
                     self.file.cut_off = bytes.len() as u64;
-                    return Ok(());
+                    break;
                 }
             }
             if has_line_feed {
                 self.number += 1;
             }
         }
+        Ok(())
     }
 
     /// Parses a piece of the file, given with its line feed if it has one.
@@ -233,13 +311,31 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
             }
             return Piece::Damaged("it has no end");
         };
-        if FirstLine::parse(line).is_ok_and(|first| first.plan == self.plan_text) {
-            return Piece::FirstLine;
+        if let Ok(first) = FirstLine::parse(line) {
+            let is_own = first.plan == self.reading.plan_text;
+            return if is_own { Piece::FirstLine } else { Piece::OtherFirstLine(first) };
         }
-        let parsed = self.line_crc.take_from(line).and_then(|text| Line::parse(text, self.plan));
-        match parsed {
+        let Reading { plan, line_crc, .. } = self.reading;
+        match line_crc.take_from(line).and_then(|text| Line::parse(text, plan)) {
             Ok(line) => Piece::Good(line),
-            Err(what) => Piece::Damaged(what),
+            Err(what) => match self.others.iter().position(|other| other.has_line(line)) {
+                Some(place) => Piece::OfOther(place),
+                None => Piece::Damaged(what),
+            },
+        }
+    }
+
+    /// Adds a first line of another count.
+    fn add_first_line_of_other(&mut self, first: FirstLine) {
+        if let Some(other) = self.others.iter_mut().find(|other| other.plan == first.plan) {
+            other.lines.add(self.number);
+        } else if self.others.len() < MAX_OTHERS {
+            let mut lines = LineNumbers::default();
+            lines.add(self.number);
+            let crc = LineCrc::of_text(&first.plan);
+            self.others.push(OtherCount { plan: first.plan, crc, lines });
+        } else {
+            self.damage.add(self.number, "it is of another count");
         }
     }
 
@@ -268,7 +364,7 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
     }
 
     fn begin_run(&mut self, mut run: Run) {
-        self.texts.share(&mut run);
+        self.reading.texts.share(&mut run);
         self.file.runs.push(run);
     }
 }
@@ -293,10 +389,27 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
+/// Numbers of lines, as ranges in increasing order.
+#[derive(Default)]
+struct LineNumbers {
+    ranges: Vec<RangeInclusive<usize>>,
+}
+
+impl LineNumbers {
+    /// Adds the number of a line that is not in front of the others.
+    fn add(&mut self, number: usize) {
+        match self.ranges.last_mut() {
+            // The pieces of a line that is too long have the number of the line.
+            Some(last) if number <= *last.end() + 1 => *last = *last.start()..=number,
+            _ => self.ranges.push(number..=number),
+        }
+    }
+}
+
 /// The damaged lines of a journal.
 #[derive(Default)]
 struct Damage {
-    lines: Vec<RangeInclusive<usize>>,
+    lines: LineNumbers,
     /// What is wrong with the first of these lines.
     first_fault: Option<&'static str>,
 }
@@ -304,10 +417,22 @@ struct Damage {
 impl Damage {
     fn add(&mut self, number: usize, what: &'static str) {
         self.first_fault.get_or_insert(what);
-        match self.lines.last_mut() {
-            // The pieces of a line that is too long have the number of the line.
-            Some(last) if number <= *last.end() + 1 => *last = *last.start()..=number,
-            _ => self.lines.push(number..=number),
-        }
+        self.lines.add(number);
+    }
+}
+
+/// Another count of which a journal has lines.
+struct OtherCount {
+    /// The plan, as a first line names it.
+    plan: String,
+    /// The start of the CRC of its other lines.
+    crc: LineCrc,
+    lines: LineNumbers,
+}
+
+impl OtherCount {
+    /// Returns whether a line is as a process of this count wrote it.
+    fn has_line(&self, line: &[u8]) -> bool {
+        self.crc.take_from(line).is_ok()
     }
 }

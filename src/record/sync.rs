@@ -182,10 +182,13 @@ impl SharedFile {
     /// no room. What another process wrote is not cut off.
     fn take_back(&self, text: &str, begin: u64) {
         let Ok(length) = self.length() else { return };
-        let mut left = vec![0; text.len().min(length.saturating_sub(begin) as usize)];
-        let is_whole = begin + left.len() as u64 == length;
+        let Ok(left_len) = usize::try_from(length.saturating_sub(begin)) else { return };
+        if left_len > text.len() {
+            return;
+        }
+        let mut left = vec![0; left_len];
         let is_read = self.file.read_exact_at(&mut left, begin).is_ok();
-        if is_whole && is_read && text.as_bytes().starts_with(&left) {
+        if is_read && text.as_bytes().starts_with(&left) {
             let _ = self.file.set_len(begin);
         }
     }

@@ -3,16 +3,18 @@
 //! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed.
 //! The thread of [`sync`](super::sync) forces the lines to disk.
 
+use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Record;
-use super::disk::{folder_of, open, sync_folder};
+use super::disk::{drop_cache, folder_of, open, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
 use super::lock::{LockedJournal, read_whole_from_disk};
+use super::reader::{JournalFile, Reading};
 use super::runs::Run;
 use super::sync::{SharedFile, Syncer, UnsyncedFolders};
+use crate::cancel::Cancel;
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -25,6 +27,8 @@ pub(crate) struct Journal {
     line_crc: LineCrc,
     /// The sum of all that the journal held when it was opened.
     held: Sum,
+    /// The bytes that it held then.
+    held_bytes: u64,
     file: Arc<SharedFile>,
     /// The thread that syncs. `None` once it was asked to end.
     syncer: Option<Syncer>,
@@ -55,14 +59,15 @@ impl Journal {
             first_lines.push('\n');
         }
         first_lines += &line_of_run;
-        let LockedJournal { path, file, kept, .. } = locked;
-        let file = Arc::new(SharedFile::new(path, file, kept, [line_1, line_of_run]));
+        let LockedJournal { path, file, kept: held_bytes, .. } = locked;
+        let file = Arc::new(SharedFile::new(path, file, held_bytes, [line_1, line_of_run]));
         file.append(&first_lines);
         if let Some(failure) = file.take_failure() {
             return Err(failure.at(&file.path));
         }
         let syncer = Some(Syncer::start(&file, folders)?);
-        Ok(Self { plan: Arc::clone(plan), shard: run.shard, line_crc, held, file, syncer })
+        let plan = Arc::clone(plan);
+        Ok(Self { plan, shard: run.shard, line_crc, held, held_bytes, file, syncer })
     }
 
     /// Returns the path of the journal.
@@ -85,16 +90,18 @@ impl Journal {
         self.file.take_news().map(|news| news.at(self.path()))
     }
 
-    /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was held
-    /// when it was opened and what was counted since. Calls `waits` once if the disk takes its time. From then on, the
-    /// wait ends if `is_over` returns true. Returns what the journal holds, and what has happened to it and was not
-    /// returned yet.
+    /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was counted.
+    /// Calls `waits` once if the disk takes its time. From then on, the wait ends if `is_over` returns true.
+    ///
+    /// If the count is complete, all of the journal is read back, else only what this process has written. A count that
+    /// was stopped has to end soon, and whoever resumes it reads the whole journal.
     pub(crate) fn close_and_check(
         mut self,
         counted: Sum,
+        is_complete: bool,
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
-    ) -> Result<(Record, Option<Error>), Error> {
+    ) -> Result<Closed, Error> {
         let synced = self.wait_for_disk(waits, is_over);
         if synced == Err(JournalError::NotYetSynced) {
             // Whatever asks the file system at this moment might have to wait as well.
@@ -108,11 +115,15 @@ impl Journal {
         if let Err(error) = synced {
             return Err(error.at(self.path()));
         }
-        let reason = match self.read_back() {
-            Ok(Some(record)) if record.sum() == self.held + counted => {
-                return Ok((record, self.take_news()));
-            }
-            Ok(_) => JournalError::NotAsWritten,
+        let is_end_enough = !is_complete && self.held_bytes > 0;
+        let read_back = if is_end_enough {
+            self.read_end_back(counted)
+        } else {
+            self.read_back(self.held + counted)
+        };
+        let reason = match read_back {
+            Ok(Some(closed)) => return Ok(Closed { news: self.take_news(), ..closed }),
+            Ok(None) => JournalError::NotAsWritten,
             // The first line names another plan than it did, so another process wrote the file.
             Err(Error::PlansDiffer { .. }) => JournalError::WrittenByOthers,
             // The error of a file that names no plan says so.
@@ -139,11 +150,31 @@ impl Journal {
         }
     }
 
-    /// Reads the journal back from the disk. Returns `None` if it does not even have its first line.
-    fn read_back(&self) -> Result<Option<Record>, Error> {
+    /// Reads the journal back from the disk. Returns `None` if it does not hold this sum.
+    fn read_back(&self, sum: Sum) -> Result<Option<Closed>, Error> {
         let file = open(self.path())?;
-        let (record, _) = read_whole_from_disk(self.path(), &file, Some(&self.plan))?;
-        Ok(record)
+        let plan = Some(&self.plan);
+        let (record, _) = read_whole_from_disk(self.path(), &file, plan, &Cancel::new())?;
+        let Some(record) = record.filter(|record| record.sum() == sum) else { return Ok(None) };
+        let runs = record.runs().cloned().collect();
+        Ok(Some(Closed { runs, is_end: false, left_out: record.left_out, news: None }))
+    }
+
+    /// Reads the first line of the journal back from the disk, and what this process has written. Returns `None` if that
+    /// does not hold this sum.
+    fn read_end_back(&self, sum: Sum) -> Result<Option<Closed>, Error> {
+        let cannot_read = |error| JournalError::cannot("read", error).at(self.path());
+        let mut file = open(self.path())?;
+        drop_cache(&file);
+        FirstLine::read(&mut BufReader::new(&file)).map_err(|error| error.at(self.path()))?;
+        file.seek(SeekFrom::Start(self.held_bytes)).map_err(cannot_read)?;
+        let cancel = Cancel::new();
+        let reading = Reading::new(&self.plan, &cancel);
+        let (runs, read) =
+            JournalFile::read_end(self.path(), &file, &reading).map_err(cannot_read)?;
+        let is_as_written = read == sum;
+        let closed = Closed { runs, is_end: true, left_out: Vec::new(), news: None };
+        Ok(is_as_written.then_some(closed))
     }
 
     /// Asks the thread that syncs to end, and waits until the disk has all lines, or the wait is over.
@@ -159,6 +190,18 @@ impl Journal {
             None => Ok(()),
         }
     }
+}
+
+/// A journal that was read back at the end of a count.
+pub(crate) struct Closed {
+    /// The processes that wrote what was read back.
+    pub(crate) runs: Vec<Run>,
+    /// Whether only the lines of this process were read back.
+    pub(crate) is_end: bool,
+    /// The reasons why lines were left out.
+    pub(crate) left_out: Vec<Error>,
+    /// What has happened to the journal, unless it was returned before.
+    pub(crate) news: Option<Error>,
 }
 
 /// Forces finished units to disk even if the count panics.

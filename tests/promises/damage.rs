@@ -170,7 +170,7 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         assert_eq!(object["journal"]["units_before"], held, "{name}");
         let begins = format!("nqueens: warning: left out: {}: {named} (", path.display());
         assert!(message.starts_with(&begins), "{name}: no '{begins}' in {message}");
-        assert_eq!(message.lines().count(), 1, "{name}: the count needs no command: {message}");
+        assert!(!message.contains("sed -"), "{name}: the count needs no command: {message}");
 
         // The file goes on growing. A tail has no line feed, so one comes behind it.
         let grown = fs::read(&path).expect("there");

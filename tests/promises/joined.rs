@@ -12,8 +12,8 @@ use super::damage::{finished, resumes, write};
 use super::missing::{lists, missing};
 use super::shards::count_shards;
 use crate::common::{
-    arg, contents, count_shard, counts, first_line_with_check_digits, fresh, fresh_folder, json,
-    output, result, shell, size, stdout, without_check_digits,
+    arg, commands_after, contents, count_shard, counts, first_line_with_check_digits, fresh,
+    fresh_folder, json, output, result, shell, size, stderr, stdout, without_check_digits,
 };
 
 /// The machines of all runs.
@@ -86,6 +86,61 @@ fn joining_journals_of_killed_processes_loses_no_unit() {
     assert_eq!(missing(&folder, &[]).1, "0,2\n");
     let counted = output(&["count", "12", "--quiet", "--journal", arg(&folder)]);
     assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "14200\n"), "{counted:?}");
+}
+
+/// No line of them is damaged, so none is to be taken out, and the printed command makes a journal of each count.
+#[test]
+fn joined_journals_of_several_counts_are_taken_apart() {
+    let folder = fresh_folder("packed-counts");
+    let count = |n: &str, name: &str, more: &[&str]| {
+        let path = folder.join(name);
+        let counted = output(&[&["count", n, "--journal", arg(&path)], more].concat());
+        assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    };
+    count("12", "a.journal", &[]);
+    count("12", "b.journal", &["--second"]);
+    count("12", "c.journal", &["--engine", "bitmask"]);
+    count("10", "d.journal", &[]);
+    count("12", "e.journal", &["--second"]);
+    let lines = |name: &str| fs::read_to_string(folder.join(name)).expect("text").lines().count();
+    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| lines(&format!("{name}.journal")));
+    pack(&folder);
+    let one = folder.join("one.journal");
+    let bytes = fs::read(&one).expect("there");
+    for command in ["merge", "verify", "status"] {
+        let report = output(&[command, arg(&one)]);
+        let message = stderr(&report);
+        assert_eq!(report.status.code(), Some(1), "{command}: {message}");
+        let second = format!(
+            "one.journal: lines {}-{},{}-{} belong to another count (n=12 count=second engine=subtrees)\n",
+            a + 1,
+            a + b,
+            a + b + c + d + 1,
+            a + b + c + d + e
+        );
+        assert!(message.contains(&second), "{command}: no '{second}' in {message}");
+        assert!(message.contains("(n=12 count=first engine=bitmask)"), "{command}: {message}");
+        assert!(message.contains("(n=10 count=first engine=subtrees)"), "{command}: {message}");
+        assert!(!message.contains("damaged") && !message.contains("sed -"), "{command}: {message}");
+    }
+    // The first count is complete, so it goes on in this file, and is told what else is in it.
+    let counted = output(&["count", "12", "--journal", arg(&one)]);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    assert_eq!(stderr(&counted).matches("belong").count(), 3, "{counted:?}");
+    let merged = output(&["merge", arg(&one)]);
+    let commands = commands_after("to be used in its place: ", stderr(&merged));
+    let [command] = &commands[..] else { panic!("{merged:?}") };
+    let parts = fresh_folder("packed-counts-apart");
+    assert!(shell(&parts, command).status.success());
+    assert_eq!(fs::read(&one).expect("there"), bytes, "it is only read");
+    let mut totals = Vec::new();
+    for path in journals_in(&[parts]).expect("a folder") {
+        let merged = output(&["merge", "--quiet", arg(&path)]);
+        assert_eq!((merged.status.code(), stderr(&merged)), (Some(0), ""), "{path:?}");
+        totals.push(stdout(&merged).to_owned());
+    }
+    totals.sort_unstable();
+    assert_eq!(totals, ["14200\n", "14200\n", "14200\n", "724\n"]);
 }
 
 /// `cat` joins journals of one count. A journal that another version began keeps its first line.

@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use nqueens::{Count, Shard};
+use nqueens::{Count, Engine, Plan, Shard};
 
 use super::shards::count_shards;
+use super::status::start_endless;
 use crate::common::{
-    arg, contents, fresh, fresh_folder, output, raise_first_count, refused, result, size,
+    arg, contents, first_line_with_check_digits, fresh, fresh_folder, output, raise_first_count,
+    refused, result, size, with_check_digits,
 };
 
 /// Runs `merge --missing`. Returns the exit code and the answer, and stderr if something is said there.
@@ -67,6 +69,44 @@ fn the_missing_shards_are_printed_as_job_arrays_take_them() {
     for args in [&[][..], &["--shards", "10"], &["--shards", "7"]] {
         assert_eq!(missing(&folder, args), lists("", 0), "{args:?}");
     }
+}
+
+/// A process that counts a shard at this moment would be joined by a second one.
+#[test]
+fn shards_that_are_being_counted_are_not_listed() {
+    for (running, listed, said) in
+        [("1/4", "0,3\n", "shard 1 of 0-3"), ("0/1", "", "shards 0-1,3 of 0-3")]
+    {
+        let folder = fresh_folder("missing-running");
+        let (mut child, _) = start_endless(&["--shard", running], &folder);
+        let path = folder.join("n16-0002-of-0004.other.1.journal");
+        let plan = Plan::new(size(16), Engine::Permutation, None);
+        write_finished_shard(&path, &plan, Shard::new(2, 4).expect("in range"));
+        let (code, answer, message) = missing(&folder, &["--shards", "4"]);
+        assert_eq!((code, &*answer), (Some(3), listed), "{message}");
+        let left_out = format!("nqueens: left out, because processes are counting them: {said}\n");
+        assert_eq!(message, left_out);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        assert_eq!(missing(&folder, &["--shards", "4"]), lists("0-1,3", 3));
+    }
+}
+
+/// Writes a journal that holds counts of zero for all units of a shard.
+fn write_finished_shard(path: &Path, plan: &Plan, shard: Shard) {
+    let first = format!("nqueens-journal 2 version=0.1.0 {plan}");
+    let first = first_line_with_check_digits(&first);
+    let run = format!("run version=0.1.0 kernel=portable threads=1 shard={shard} machine=other");
+    let mut text = first.clone() + &with_check_digits(&first, &run);
+    for units in shard.ranges(plan.units()) {
+        let counts = vec!["0"; units.len()].join(",");
+        let line = format!(
+            "done units={}..{} solutions=0 elapsed-ms=1 busy-us=1 counts={counts}",
+            units.start, units.end
+        );
+        text += &with_check_digits(&first, &line);
+    }
+    fs::write(path, text).expect("room");
 }
 
 #[test]

@@ -148,6 +148,54 @@ fn stops_at_once(n: &str, options: &[&str], after: Duration) {
     assert!(stderr(&output).contains(" units, "), "{options:?}: {}", stderr(&output));
 }
 
+/// A journal of 80 MB that lacks some units: the same lines again and again.
+#[cfg(target_os = "linux")]
+fn large_journal(name: &str) -> std::path::PathBuf {
+    use std::fs;
+
+    use crate::common::{count_into, keep_lines, run};
+
+    let path = fresh(name);
+    let counted = run(&mut count_into("20", &path, &[]));
+    assert!(counted.status.success(), "{counted:?}");
+    let lines = fs::read_to_string(&path).expect("text").lines().count();
+    keep_lines(&path, lines / 2);
+    let text = fs::read(&path).expect("there");
+    fs::write(&path, text.repeat((80 << 20) / text.len())).expect("room");
+    path
+}
+
+/// Nothing is written then, and no unit is counted again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_count_that_reads_a_large_journal_stops_at_once() {
+    use crate::common::count_into;
+    use crate::common::processes::cpu_time_to_end;
+
+    let limit = Duration::from_millis(300);
+    let path = large_journal("signals-large.journal");
+    let length = || std::fs::metadata(&path).expect("there").len();
+    let before = length();
+    let mut child =
+        spawn(count_into("20", &path, &["--threads", "1"]).env("RAYON_NUM_THREADS", "1"));
+    wait_for_work(&mut child, Duration::from_millis(300));
+    let used = cpu_time_to_end("TERM", &mut child, limit);
+    assert!(used <= limit, "{used:?} of CPU time after the signal");
+    crate::common::refused(&finish(child), 3, &["stopped before the journals were read"]);
+    assert_eq!(length(), before, "nothing was written");
+
+    // It goes on, and reads back only what it wrote.
+    let mut child =
+        spawn(&mut count_into("20", &path, &["--threads", "1", "--kernel", "portable"]));
+    wait_until("new lines", &mut child, || length() > before + 1000);
+    let used = cpu_time_to_end("TERM", &mut child, limit);
+    assert!(used <= limit, "{used:?} of CPU time after the signal");
+    let stopped = finish(child);
+    assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");
+    assert!(stderr(&stopped).contains("; the same command resumes the count"), "{stopped:?}");
+    std::fs::remove_file(&path).expect("there");
+}
+
 /// They have a unit for each column of the first queen, and it takes hours.
 #[cfg(target_os = "linux")]
 #[test]
