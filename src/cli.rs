@@ -29,6 +29,7 @@ mod status;
 mod stderr;
 mod stdout;
 mod table;
+mod thread_limits;
 mod unit;
 mod usage;
 mod values;
