@@ -28,6 +28,7 @@ mod signals;
 mod status;
 mod stderr;
 mod table;
+mod thread_limits;
 mod unit;
 mod usage;
 mod values;

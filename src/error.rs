@@ -91,13 +91,15 @@ pub enum Error {
         /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a
         /// thread only reserves.
         bytes: u64,
-        /// The bytes that the count may use at this moment.
-        usable: u64,
-        /// The bytes that the count might use if all other programs gave their memory back. If it needs more, it never
-        /// fits under this limit.
-        most: u64,
-        /// The limit that leaves the least memory, as in [`Memory::limit`](crate::Memory::limit).
+        /// A limit that leaves too little memory, as in [`Memory::limit`](crate::Memory::limit). If several limits do,
+        /// it is the one that is hardest to change.
         limit: String,
+        /// The bytes that the count may use under this limit at this moment.
+        usable: u64,
+        /// What would give the count its memory under this limit.
+        remedy: Remedy,
+        /// The number of threads that fit at this moment under all limits. It is 0 if the memory is needed once.
+        fitting_threads: usize,
     },
 
     /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
@@ -147,6 +149,17 @@ pub enum Error {
         /// All lines that hold the unit, in the order of their counts: at least two.
         lines: Vec<RecordedCount>,
     },
+}
+
+/// What gives a count the memory that it lacks, the easiest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// Waiting until other programs give their memory back.
+    Waiting,
+    /// A higher limit, because this one leaves too little whatever other programs do.
+    HigherLimit,
+    /// A machine with more memory.
+    LargerMachine,
 }
 
 /// Returns `1 thread` or `8 threads`.

@@ -97,7 +97,7 @@ pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, Outcome, SoFar, Start, count};
 pub use done::{Sum, UnitsDone};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
-pub use error::Error;
+pub use error::{Error, Remedy};
 pub use machine::memory::Memory;
 pub use machine::{Cpu, MAX_THREADS, cores, thread_pool};
 pub use plan::{Plan, Worker};

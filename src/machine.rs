@@ -1,9 +1,14 @@
 //! This machine: its CPU, its memory and the limits on it, its threads and its date.
 
 pub(crate) mod date;
+#[cfg(test)]
+pub(crate) mod fake_root;
+pub(crate) mod groups;
 pub(crate) mod memory;
 
+use std::fs;
 use std::num::NonZero;
+use std::path::Path;
 use std::thread::{self, Builder};
 use std::time::Duration;
 
@@ -18,6 +23,9 @@ use crate::error::Error;
 /// other threads, so 4096 threads on one core take minutes.
 pub const MAX_THREADS: usize = 4096;
 
+/// The bytes of a thread's stack: Rust's default.
+pub(crate) const STACK: u64 = 2 << 20;
+
 /// Starts a pool of threads that several counts can use: `pool.install(|| count.run())`.
 ///
 /// # Errors
@@ -28,11 +36,23 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
     }
-    rayon::ThreadPoolBuilder::new()
+    let mut started = Vec::new();
+    let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
-        .thread_name(|index| format!("nqueens-{index}"))
-        .build()
-        .map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
+        .spawn_handler(|thread| {
+            let name = format!("nqueens-{}", thread.index());
+            started.push(Builder::new().name(name).spawn(|| thread.run())?);
+            Ok(())
+        })
+        .build();
+    pool.map_err(|error| {
+        // Without a pool the started threads end. Until then they count against the limit that refused the others, so
+        // nobody could say which limit that was.
+        for thread in started {
+            let _ = thread.join();
+        }
+        Error::ThreadsNotStarted { threads, reason: error.to_string() }
+    })
 }
 
 /// Runs work on a new pool. If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install`
@@ -92,6 +112,14 @@ pub fn cores() -> usize {
 /// the machine is doing.
 pub(crate) fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// Reads the number that follows a name at the beginning of a line. With an empty name, reads the number on the first
+/// line. Returns `None` for `max` or if there is no number.
+pub(crate) fn read_number(file: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

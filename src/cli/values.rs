@@ -2,6 +2,8 @@
 
 use std::env;
 use std::fmt::Display;
+use std::fs;
+use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -55,10 +57,24 @@ fn check_that_folder_exists(path: PathBuf) -> Result<PathBuf, String> {
         return Ok(path);
     }
     // The folder of a bare name is the current one.
-    match Path::new(".").join(&path).parent() {
-        Some(folder) if !folder.is_dir() => Err(format!("make folder {} first", folder.display())),
-        _ => Ok(path),
+    let from_here = Path::new(".").join(&path);
+    let Some(folder) = from_here.parent() else { return Ok(path) };
+    match fs::metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => Ok(path),
+        Ok(_) => Err(is_no_folder(folder)),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Err(is_no_folder(folder)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(format!("make folder {} first", folder.display()))
+        }
+        // The folder may be there. Whoever opens the file says why that cannot be seen, and what to do.
+        Err(_) => Ok(path),
     }
+}
+
+/// Returns the message for a path that is no folder, or leads through something that is none.
+fn is_no_folder(path: &Path) -> String {
+    let there = path.ancestors().find(|part| fs::metadata(part).is_ok()).unwrap_or(path);
+    format!("{} is not a folder: name another one", there.display())
 }
 
 /// Reads a number of threads.

@@ -5,13 +5,13 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::Error;
 use crate::record::{IoError, JournalError, Lack, RecordedCount};
-use rustix::process::{Resource, getrlimit};
+use crate::{Error, Remedy};
 
 use super::bad_lines::lines_of;
 use super::exit::{Exit, Failure};
 use super::quote::quoted;
+use super::thread_limits::lasting_limit;
 
 /// Adds the exit code and the way out to what the library says is wrong.
 impl From<Error> for Failure {
@@ -25,19 +25,16 @@ impl From<Error> for Failure {
 fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
         Error::InvalidValue { .. } => (Exit::Usage, ""),
-        Error::ThreadsNotStarted { .. } => {
-            // Under a limit of its own address space, a process waits in vain.
-            let is_limit_its_own = getrlimit(Resource::As).current.is_some();
-            let exit = if is_limit_its_own { Exit::Failed } else { Exit::Temporary };
-            (exit, ": use fewer --threads, or raise the limit (ulimit -u or -v, pids.max)")
+        Error::ThreadsNotStarted { threads, .. } => {
+            return threads_way_out(lasting_limit(*threads).as_deref());
         }
         Error::EntryOverflow { .. } => (Exit::Failed, ": count with --engine subtrees"),
         Error::UnitOverflow { .. } => {
             (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
         Error::Stopped { .. } | Error::StoppedBefore { .. } => (Exit::Stopped, ""),
-        Error::LacksMemory { what, threads, bytes, usable, most, .. } => {
-            return memory_way_out(what, *threads, *bytes, *usable, *most);
+        Error::LacksMemory { what, limit, remedy, fitting_threads, .. } => {
+            return memory_way_out(what, limit, *remedy, *fitting_threads);
         }
         Error::Inconsistent { .. } => (Exit::Failed, ""),
         Error::Journal { path, error } => return journal_way_out(path, error),
@@ -50,26 +47,37 @@ fn way_out(error: &Error) -> (Exit, String) {
     (exit, text.to_owned())
 }
 
-/// Returns the exit code and the way out if threads that need `bytes` each lack memory. `usable` can be had now, and
-/// `most` if no other program takes any.
+/// Returns the exit code and the way out if threads cannot be started. Under a lasting limit, waiting is in vain.
+fn threads_way_out(lasting_limit: Option<&str>) -> (Exit, String) {
+    match lasting_limit {
+        Some(limit) => (Exit::Failed, format!(": use fewer --threads, or raise {limit}")),
+        None => {
+            let text = ": use fewer --threads, or try later, when other programs have ended";
+            (Exit::Temporary, text.to_owned())
+        }
+    }
+}
+
+/// Returns the exit code and the way out if a limit leaves too little memory.
 fn memory_way_out(
     what: &str,
-    threads: Option<usize>,
-    bytes: u64,
-    usable: u64,
-    most: u64,
+    limit: &str,
+    remedy: Remedy,
+    fitting_threads: usize,
 ) -> (Exit, String) {
-    let mut fewer_threads = String::new();
-    let fitting = usable / bytes;
-    if threads.is_some() && fitting > 0 {
-        fewer_threads = format!("it fits with --threads {fitting}; ");
-    }
+    let fewer_threads = match fitting_threads {
+        0 => String::new(),
+        fitting => format!("it fits with --threads {fitting}; "),
+    };
+    let (exit, higher_limit) = match remedy {
+        Remedy::Waiting => (Exit::Temporary, String::new()),
+        Remedy::HigherLimit => (Exit::Failed, format!("raise {limit}, or ")),
+        Remedy::LargerMachine => (Exit::Failed, String::new()),
+    };
     let slower_engine =
         if what == "engine colours" { ", or, much slower, with --engine subtrees" } else { "" };
-    let needed = bytes.saturating_mul(threads.unwrap_or(1) as u64);
-    let exit = if needed > most { Exit::Failed } else { Exit::Temporary };
     let text = format!(
-        ": {fewer_threads}count where there is more memory (see 'nqueens cpu'){slower_engine}"
+        ": {fewer_threads}{higher_limit}count where there is more memory (see 'nqueens cpu'){slower_engine}"
     );
     (exit, text)
 }
@@ -141,7 +149,7 @@ const MAKE_ROOM: (Exit, &str) =
     (Exit::Failed, ": make room (bytes or inodes), then run the same command again");
 
 /// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
-fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, &'static str) {
+pub(crate) fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, &'static str) {
     if action == "lock" {
         // Nothing would keep a second process away.
         let text = ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere";
@@ -204,15 +212,19 @@ mod tests {
 
     #[test]
     fn a_lack_of_memory_names_what_fits() {
-        let colours = |threads, usable| {
-            memory_way_out("engine colours", Some(threads), 768 << 20, usable, 4 << 30)
-        };
+        let colours =
+            |remedy, threads| memory_way_out("engine colours", "ulimit -v", remedy, threads);
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
                     much slower, with --engine subtrees";
-        assert_eq!(colours(4, 2 << 30), (Exit::Temporary, fits.to_owned()));
-        let (_, text) = colours(4, 300 << 20);
+        assert_eq!(colours(Remedy::Waiting, 2), (Exit::Temporary, fits.to_owned()));
+        let (_, text) = colours(Remedy::Waiting, 0);
         assert!(!text.contains("--threads"), "{text}");
-        let (exit, _) = colours(6, 2 << 30);
-        assert_eq!(exit, Exit::Failed, "so much memory will never be free");
+        assert_eq!(colours(Remedy::LargerMachine, 2), (Exit::Failed, fits.to_owned()));
+        let (exit, text) = colours(Remedy::HigherLimit, 2);
+        assert_eq!(exit, Exit::Failed, "nobody gives memory back under such a limit");
+        assert!(
+            text.starts_with(": it fits with --threads 2; raise ulimit -v, or count where"),
+            "{text}"
+        );
     }
 }

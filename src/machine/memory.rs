@@ -14,14 +14,14 @@ mod groups;
 use std::env;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs;
 use std::path::Path;
 
 use parse_size::Config;
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use crate::error::Error;
+use super::read_number;
+use crate::error::{Error, Remedy};
 use groups::group_limits;
 
 /// The environment variable with which users state the available memory where the system reports too little. With
@@ -43,6 +43,22 @@ pub struct Memory {
     pub limit: String,
     /// Whether the limit also counts memory that is reserved and not used, as `ulimit -v` and `ulimit -d` do.
     pub counts_reserved: bool,
+    /// What the limit binds.
+    pub(crate) scope: Scope,
+}
+
+/// What a limit on memory binds, and so whether it leaves more when other programs give memory back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The machine, which other programs use as well.
+    Machine,
+    /// The machine as `NQUEENS_MEMORY` describes it, which does not change.
+    StatedMachine,
+    /// A control group above the process's own one. Programs in other groups below it use its memory as well.
+    GroupAbove,
+    /// This process alone, or its own control group. What runs in the group belongs to one job, so nobody
+    /// else gives memory back.
+    Own,
 }
 
 impl Memory {
@@ -59,7 +75,7 @@ impl Memory {
     /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` is no such size, or less than 1 MiB.
     pub fn detect() -> Result<Self, Error> {
         let least = Self::limits()?.into_iter().min_by_key(|limit| limit.available);
-        Ok(least.unwrap_or_else(|| Self::limited(0, 0, "nothing")))
+        Ok(least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine)))
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
@@ -68,11 +84,19 @@ impl Memory {
         self.available / 4 * 3
     }
 
-    /// Returns the bytes that a count might use if all other programs gave their memory back. The variable
-    /// `NQUEENS_MEMORY` always leaves the same.
-    pub(crate) fn most(&self) -> u64 {
-        let most = if self.limit == VARIABLE { self.available } else { self.total };
-        most / 4 * 3
+    /// Returns what gives a count the memory that it lacks under this limit.
+    pub(crate) fn remedy(&self, needed: u64) -> Remedy {
+        let most = match self.scope {
+            Scope::Machine | Scope::GroupAbove => self.total,
+            Scope::StatedMachine | Scope::Own => self.available,
+        };
+        if needed <= most / 4 * 3 {
+            return Remedy::Waiting;
+        }
+        match self.scope {
+            Scope::GroupAbove | Scope::Own => Remedy::HigherLimit,
+            Scope::Machine | Scope::StatedMachine => Remedy::LargerMachine,
+        }
     }
 
     /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
@@ -85,26 +109,26 @@ impl Memory {
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
-        let mut machine = Self::limited(total, used, "physical memory");
+        let mut machine = Self::limited(total, used, "physical memory", Scope::Machine);
         let stated = env::var_os(VARIABLE).unwrap_or_default();
         if !stated.is_empty() {
             machine.available = parse_bytes(&stated)?;
             machine.limit = VARIABLE.to_owned();
+            machine.scope = Scope::StatedMachine;
         }
         let mut limits = Vec::new();
         if machine.total > 0 {
             limits.push(machine);
         }
         limits.extend(group_limits(Path::new("/")));
-        limits.extend(process_limit(Resource::As, "VmSize:", "ulimit -v"));
-        limits.extend(process_limit(Resource::Data, "VmData:", "ulimit -d"));
+        limits.extend(process_limits());
         Ok(limits)
     }
 
     /// Makes a limit of `total` bytes, of which `used` are in use.
-    fn limited(total: u64, used: u64, limit: impl Display) -> Self {
+    fn limited(total: u64, used: u64, limit: impl Display, scope: Scope) -> Self {
         let available = total.saturating_sub(used);
-        Self { total, available, limit: limit.to_string(), counts_reserved: false }
+        Self { total, available, limit: limit.to_string(), counts_reserved: false, scope }
     }
 }
 
@@ -125,19 +149,20 @@ fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     }
 }
 
+/// Returns the limits of this process alone.
+pub(crate) fn process_limits() -> Vec<Memory> {
+    let mut limits = Vec::new();
+    limits.extend(process_limit(Resource::As, "VmSize:", "ulimit -v"));
+    limits.extend(process_limit(Resource::Data, "VmData:", "ulimit -d"));
+    limits
+}
+
 /// Returns a limit of this process alone, if it is set.
 fn process_limit(resource: Resource, used: &str, limit: &str) -> Option<Memory> {
     let total = getrlimit(resource).current?;
     let kibibytes = read_number(Path::new("/proc/self/status"), used).unwrap_or(0);
-    Some(Memory { counts_reserved: true, ..Memory::limited(total, kibibytes << 10, limit) })
-}
-
-/// Reads the number that follows a name at the beginning of a line. With an empty name, reads the number on the first
-/// line. Returns `None` for `max` or if there is no number.
-fn read_number(file: &Path, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
-    rest.split_whitespace().next()?.parse().ok()
+    let limited = Memory::limited(total, kibibytes << 10, limit, Scope::Own);
+    Some(Memory { counts_reserved: true, ..limited })
 }
 
 #[cfg(test)]

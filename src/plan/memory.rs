@@ -1,11 +1,12 @@
 //! Checks that there is memory before it is needed, because a process that takes too much is killed.
 
+use std::cmp::Reverse;
+
 use crate::board::size::BoardSize;
-use crate::error::Error;
+use crate::error::{Error, Remedy};
+use crate::machine::STACK;
 use crate::machine::memory::Memory;
 
-/// The bytes of a thread's stack: Rust's default.
-const STACK: u64 = 2 << 20;
 /// The bytes that a thread of a recount may reserve beyond those that it uses, mostly for small allocations.
 pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
 /// The smallest allocation that is checked before it is made. To ask for all limits takes longer than a small count.
@@ -16,16 +17,24 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
     if bytes < MIN_CHECKED {
         return Ok(());
     }
-    let limits = Memory::limits()?;
-    match limits.into_iter().min_by_key(Memory::usable) {
-        Some(limit) if limit.usable() < bytes => {
-            Err(lacks_memory(what.to_owned(), size, None, bytes, limit))
+    let mut refusals = Vec::new();
+    for limit in Memory::limits()? {
+        if limit.usable() < bytes {
+            refusals.push(Refusal {
+                bytes,
+                fitting_threads: 0,
+                remedy: limit.remedy(bytes),
+                limit,
+            });
         }
-        _ => Ok(()),
+    }
+    match hardest(refusals) {
+        Some(refusal) => Err(refusal.lacks_memory(what.to_owned(), size, None, 0)),
+        None => Ok(()),
     }
 }
 
-/// Checks that every limit on memory lets these threads run. The error names the limit that lets the fewest run.
+/// Checks that every limit on memory lets these threads run.
 ///
 /// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks count
 /// as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
@@ -36,8 +45,7 @@ pub(super) fn check_memory_of_threads(
     reserve: u64,
     threads: usize,
 ) -> Result<(), Error> {
-    let mut fewest_fitting = threads as u64;
-    let mut tightest = None;
+    let mut refusals = Vec::new();
     for mut limit in Memory::limits()? {
         let mut bytes_of_thread = bytes;
         if limit.counts_reserved {
@@ -45,33 +53,60 @@ pub(super) fn check_memory_of_threads(
             limit.available += threads as u64 * STACK;
         }
         // Any number of threads fits if they need no memory.
-        let Some(fitting) = limit.usable().checked_div(bytes_of_thread) else { continue };
-        if fitting < fewest_fitting {
-            fewest_fitting = fitting;
-            tightest = Some((bytes_of_thread, limit));
+        let Some(fitting_threads) = limit.usable().checked_div(bytes_of_thread) else { continue };
+        if fitting_threads < threads as u64 {
+            let needed = bytes_of_thread.saturating_mul(threads as u64);
+            let remedy = limit.remedy(needed);
+            refusals.push(Refusal { bytes: bytes_of_thread, fitting_threads, remedy, limit });
         }
     }
-    match tightest {
-        Some((bytes, limit)) => Err(lacks_memory(what, size, Some(threads), bytes, limit)),
-        None => Ok(()),
+    let fewest = refusals.iter().map(|refusal| refusal.fitting_threads).min();
+    match (hardest(refusals), fewest) {
+        (Some(refusal), Some(fewest)) => {
+            // There are fewer than the threads that were asked for.
+            let fewest = usize::try_from(fewest).unwrap_or(threads);
+            Err(refusal.lacks_memory(what, size, Some(threads), fewest))
+        }
+        _ => Ok(()),
     }
 }
 
-/// Makes the error of a limit that leaves too little memory.
-fn lacks_memory(
-    what: String,
-    size: BoardSize,
-    threads: Option<usize>,
+/// A limit that leaves too little memory.
+struct Refusal {
+    /// The bytes that each thread needs under this limit.
     bytes: u64,
+    /// The number of threads that fit under this limit.
+    fitting_threads: u64,
+    remedy: Remedy,
     limit: Memory,
-) -> Error {
-    Error::LacksMemory {
-        what,
-        n: size.get(),
-        threads,
-        bytes,
-        usable: limit.usable(),
-        most: limit.most(),
-        limit: limit.limit,
+}
+
+/// Returns the refusal that is hardest to change. If waiting helps under one limit but never under another, the user
+/// must know of the other. Among equals it is the limit under which the fewest threads fit, or the fewest bytes.
+fn hardest(refusals: Vec<Refusal>) -> Option<Refusal> {
+    refusals.into_iter().min_by_key(|refusal| {
+        (Reverse(refusal.remedy), refusal.fitting_threads, refusal.limit.usable())
+    })
+}
+
+impl Refusal {
+    /// Makes the error of this refusal.
+    fn lacks_memory(
+        self,
+        what: String,
+        size: BoardSize,
+        threads: Option<usize>,
+        fitting_threads: usize,
+    ) -> Error {
+        Error::LacksMemory {
+            what,
+            n: size.get(),
+            threads,
+            bytes: self.bytes,
+            usable: self.limit.usable(),
+            limit: self.limit.limit,
+            remedy: self.remedy,
+            fitting_threads,
+        }
     }
 }

@@ -82,6 +82,8 @@ impl LockedJournal {
     pub(super) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
         let is_new_folder = match fs::create_dir(folder) {
             Ok(()) => true,
+            // Something has the name. If it is no folder, or cannot be seen, the new file cannot be made in it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
             Err(_) if folder.is_dir() => false,
             Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
         };

@@ -43,9 +43,9 @@ impl Place {
     ///
     /// [`Error::InvalidValue`] if the name of a journal does not end in `.journal`. [`Error::CountsDiffer`] if a unit
     /// of the shard has two different counts, because counting it once more would not settle which of them is right.
-    /// [`Error::Journal`] if the journal, or a journal in the folder, cannot be read at this moment, because its units
-    /// may be finished. [`Error::StoppedBefore`] if the count is cancelled while journals are read, or while the disk
-    /// takes what it does not have yet.
+    /// [`Error::Journal`] if the path cannot be followed, or if the journal, or a journal in the folder, cannot be read
+    /// at this moment, because its units may be finished. [`Error::StoppedBefore`] if the count is cancelled while
+    /// journals are read, or while the disk takes what it does not have yet.
     pub(crate) fn open_and_read(
         path: &Path,
         wanted: &Wanted,
@@ -53,7 +53,13 @@ impl Place {
         new_plan: impl FnOnce() -> Result<Plan, Error>,
         cancel: &Cancel,
     ) -> Result<(Self, Option<Record>), Error> {
-        let (place, record) = if path.is_dir() {
+        let found = match fs::metadata(path) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // What cannot be seen may be there, so its units may be finished.
+            Err(error) => return Err(JournalError::cannot("open", error).at(path)),
+        };
+        let (place, record) = if found.as_ref().is_some_and(fs::Metadata::is_dir) {
             let record = read_folder(path, wanted, shard, new_plan, cancel)?;
             (Self::Folder(path.to_owned()), Some(record))
         } else if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -61,7 +67,7 @@ impl Place {
         } else if path.extension().is_none_or(|ending| ending != ENDING) {
             let advice = "name a file that ends in .journal, or a folder with a slash behind it";
             return Err(Error::invalid("a place for journals", path.display(), advice));
-        } else if is_missing(path) {
+        } else if found.is_none() {
             (Self::NewFile(path.to_owned()), None)
         } else {
             let (journal, record) = LockedJournal::lock_and_read(path, cancel)?;
@@ -88,11 +94,6 @@ impl Place {
             }
         }
     }
-}
-
-/// Returns whether there is nothing at a path.
-fn is_missing(path: &Path) -> bool {
-    fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Checks that nothing was left out of a record that counting the shard again would not mend: a unit of the shard with

@@ -119,6 +119,11 @@ fn a_file_that_is_no_earlier_comparison_is_wrong_usage() {
         2,
         &["--against /nowhere/e.json: No such file"],
     );
+    // A file that is there but cannot be read is no wrong usage. Nobody can follow a link to itself.
+    let link = fresh("compare-loop.json");
+    std::os::unix::fs::symlink(&link, &link).expect("room");
+    let output = compare(&["8", "--against", crate::common::arg(&link)]);
+    refused(&output, 1, &["Too many levels of symbolic links", "check the disk"]);
 }
 
 /// Of two rows the first would be taken without a word, although the second may be newer.

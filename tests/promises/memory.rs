@@ -1,6 +1,7 @@
 //! Promise: a thread takes the stated memory at most, and a count that does not fit does not begin. The message names
-//! what fits. docs/CLUSTER.md makes this promise under "Memory" and "Threads". Reading journals takes the memory that
-//! docs/JOURNAL.md states under "Memory".
+//! what fits. Exit code 4 is for memory and threads that others use, and never for a limit of the process itself or of
+//! its own control group. docs/CLUSTER.md makes this promise under "Memory" and "Threads". Reading journals takes the
+//! memory that docs/JOURNAL.md states under "Memory".
 //!
 //! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
 //! with `cargo test --test promises -- --ignored memory::`.
@@ -11,15 +12,15 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::processes::{send, wait_for_units, wait_for_work};
+use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
 use nqueens::{Engine, Plan};
 
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
+    NQUEENS, Running, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
     first_line_with_check_digits, fresh, fresh_folder, nqueens, refused, run, size, spawn, stderr,
     stdout, with_check_digits,
 };
@@ -107,6 +108,12 @@ fn answers(output: &Output, answer: &str) {
     assert_eq!(stdout(output), answer, "{output:?}");
 }
 
+/// Waits until a process has become `sleep`.
+fn wait_for_sleep(process: &mut Child) {
+    let name = format!("/proc/{}/comm", process.id());
+    wait_until("sleep", process, || fs::read_to_string(&name).is_ok_and(|name| name == "sleep\n"));
+}
+
 /// Where control groups can be made.
 mod needs_cgroups {
     use super::*;
@@ -170,8 +177,14 @@ mod needs_cgroups {
     #[ignore = "needs root and cgroups"]
     fn threads_that_cannot_be_started_are_an_error() {
         let group = Group::new("pids", "pids", "5");
-        let words = ["cannot start 8 threads", "--threads"];
-        refused(&group.run("count 12 --threads 8"), 4, &words);
+        let file = group.folder.join("pids.max");
+        let raise = format!("use fewer --threads, or raise {}", arg(&file));
+        let words = ["cannot start 8 threads", &raise];
+        refused(&group.run("count 12 --threads 8"), 1, &words);
+        // The child group has no limit of its own, but nobody else uses its parent's.
+        let child = group.below("child", "");
+        refused(&child.run("count 12 --threads 8"), 1, &words);
+        drop(child);
         answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
         // A terminal on which a bar is wanted, and no room for a thread that draws it: there is none.
         let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
@@ -191,7 +204,57 @@ mod needs_cgroups {
         let alone = Group::new("pids", "alone", "1");
         answers(&alone.run(&format!("merge --quiet {journal}")), "14200\n");
         answers(&alone.run(&format!("status --quiet {journal}")), "100\n");
-        refused(&alone.run(&format!("verify {journal}")), 4, &["cannot start"]);
+        refused(&alone.run(&format!("verify {journal}")), 1, &["cannot start", "alone"]);
+    }
+
+    /// When the programs in the other group end, there are threads.
+    #[test]
+    #[ignore = "needs root and cgroups"]
+    fn threads_that_another_group_uses_are_a_temporary_lack() {
+        let parent = Group::new("pids", "shared-pids", "20");
+        let other = parent.below("other", "");
+        let child = parent.below("child", "");
+        let sleep = |_| {
+            let sleep = format!("echo $$ > {}/cgroup.procs && exec sleep 1000", arg(&other.folder));
+            spawn(Command::new("sh").args(["-c", &sleep]))
+        };
+        let mut sleepers: Vec<Running> = (0..15).map(sleep).collect();
+        sleepers.iter_mut().for_each(|sleeper| wait_for_sleep(sleeper));
+        let words = ["cannot start 8 threads", "try later, when other programs have ended"];
+        refused(&child.run("count 12 --threads 8"), 4, &words);
+        drop(sleepers);
+        answers(&child.run("count 12 --threads 8 --quiet"), "14200\n");
+    }
+
+    /// A count on two threads takes 700 MB, and two of them do not fit. If the other one is in the same group, waiting
+    /// is not the remedy, because the group belongs to one job.
+    #[test]
+    #[ignore = "needs root and cgroups"]
+    fn only_memory_that_other_groups_use_is_a_temporary_lack() {
+        let parent = Group::new("memory", "shared-memory", "1300M");
+        let other = parent.below("other", "");
+        let child = parent.below("child", "");
+        let counting = count_in(&other);
+        let words = ["on 2 threads", "shared-memory", "--threads 1; count where"];
+        refused(&child.run("count 26 --threads 2"), 4, &words);
+        drop(counting);
+        let own = Group::new("memory", "own-memory", "1300M");
+        let counting = count_in(&own);
+        let words = ["on 2 threads", "--threads 1; raise /sys/fs/cgroup/", "own-memory"];
+        refused(&own.run("count 26 --threads 2"), 1, &words);
+        drop(counting);
+    }
+
+    /// Starts a long count in a group, and waits until it has most of its memory.
+    fn count_in(group: &Group) -> Running {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &group.shell("count 26 --threads 2 --quiet")]);
+        let mut counting = spawn(&mut shell);
+        let pid = counting.id();
+        wait_until("600 MB", &mut counting, || {
+            peak_memory(pid).is_some_and(|bytes| bytes > 600_000_000)
+        });
+        counting
     }
 }
 
@@ -365,6 +428,32 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
 mod needs_root {
     use super::*;
 
+    /// A command of a user who has no other processes, and may have as many processes and threads as this.
+    fn as_user(processes: u32, command: &[&str]) -> Command {
+        const USER: [&str; 5] = ["--reuid", "64321", "--regid", "64321", "--clear-groups"];
+        let mut as_user = Command::new("setpriv");
+        as_user.args(USER).args(["prlimit", &format!("--nproc={processes}")]).args(command);
+        as_user.env_remove("NQUEENS_THREADS").stdout(Stdio::piped()).stderr(Stdio::piped());
+        as_user
+    }
+
+    /// The user's other processes end, but the limit stays.
+    #[test]
+    #[ignore = "needs root"]
+    fn a_limit_on_the_processes_of_a_user_lasts_if_it_is_below_the_threads() {
+        let count = [NQUEENS, "count", "12", "--threads", "8"];
+        let output = run(&mut as_user(6, &count));
+        refused(&output, 1, &["cannot start 8 threads", "raise ulimit -u"]);
+        let mut sleepers: Vec<Running> =
+            (0..8).map(|_| spawn(&mut as_user(14, &["sleep", "1000"]))).collect();
+        // Until it sleeps, it may still be a process of root.
+        sleepers.iter_mut().for_each(|sleeper| wait_for_sleep(sleeper));
+        let output = run(&mut as_user(14, &count));
+        refused(&output, 4, &["cannot start 8 threads", "try later"]);
+        drop(sleepers);
+        answers(&run(as_user(14, &count).arg("--quiet")), "14200\n");
+    }
+
     /// As in a chroot that somebody has made in a hurry.
     #[test]
     #[ignore = "needs root"]
@@ -400,6 +489,28 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     answers(&shell(&limited), "14772512\n");
     let cpu = shell(&format!("ulimit -d 500000; exec {NQUEENS} cpu"));
     assert!(stdout(&cpu).contains("memory limit ulimit -d"), "{}", stdout(&cpu));
+}
+
+/// A scheduler repeats what ends with exit code 4, and no program gives these limits back.
+#[test]
+fn a_limit_of_the_process_is_never_a_temporary_lack() {
+    // Under most of these limits the threads would have their memory if the program itself took none.
+    for (limit, sizes) in
+        [("ulimit -v", [38_000, 40_000, 42_000]), ("ulimit -d", [34_000, 36_000, 38_000])]
+    {
+        let raise = format!("raise {limit}");
+        let with = |kibibytes: u32, args: &str| {
+            shell(&format!("{limit} {kibibytes}; exec {NQUEENS} count {args} --quiet"))
+        };
+        for kibibytes in sizes {
+            let words = ["n = 20 on 2 threads", &format!("{limit} leaves only"), &raise];
+            refused(&with(kibibytes, "20 --threads 2"), 1, &words);
+        }
+        for kibibytes in [40_000, 80_000, 120_000] {
+            let words = ["cannot start 64 threads", "use fewer --threads, or ", &raise];
+            refused(&with(kibibytes, "12 --threads 64"), 1, &words);
+        }
+    }
 }
 
 /// Of address space a thread needs more than of memory. What the message proposes does run.

@@ -1,7 +1,8 @@
 //! Promise: a journal that cannot be read now is neither called damaged nor counted as missing. docs/JOURNAL.md makes
-//! this promise under "The journal cannot be read".
+//! this promise under "The journal cannot be read". Nor is a folder that cannot be seen taken for missing.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -9,7 +10,7 @@ use super::folders::{TOTAL, folder_with_two, names};
 use crate::common::errno::{EACCES, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, ESTALE};
 use crate::common::processes::shim;
 use crate::common::{
-    NQUEENS, arg, count_into, fresh_folder, json, nqueens, refused, run, stderr, stdout,
+    NQUEENS, arg, count_into, fresh, fresh_folder, json, nqueens, refused, run, stderr, stdout,
 };
 
 pub(crate) fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
@@ -124,4 +125,75 @@ fn names_that_no_file_can_have_get_words_that_fit() {
     let count = with_fault(&folder, &["count", "12", "--journal"], &full);
     refused(&count, 1, &["make room (bytes or inodes)"]);
     assert_eq!(names(&folder).len(), 0);
+}
+
+/// Runs the program without the rights of root, which may enter every folder.
+fn without_privileges(args: &[&str]) -> Output {
+    let is_root = fs::metadata("/proc/self").expect("Linux has it").uid() == 0;
+    if !is_root {
+        return run(&mut nqueens(args));
+    }
+    let mut setpriv = Command::new("setpriv");
+    setpriv.args(["--bounding-set=-all", "--inh-caps=-all", NQUEENS]).args(args);
+    run(setpriv.env_remove("NQUEENS_THREADS"))
+}
+
+/// The units there may be finished, so nothing is counted, and nobody is told to make the folder.
+#[test]
+fn a_folder_that_cannot_be_entered_is_not_taken_for_missing() {
+    let journals = folder_with_two("unreadable-journals", usize::MAX);
+    let closed = fresh("unreadable-closed");
+    fs::create_dir_all(closed.join("in")).expect("room");
+    fs::rename(&journals, closed.join("q12")).expect("the same file system");
+    fs::write(closed.join("report.json"), "").expect("room");
+    let allow = |mode| {
+        fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("our own folder");
+    };
+    allow(0o000);
+    let mut outputs = Vec::new();
+    for place in ["in/q.journal", "in/q/", "in/other", "q12", "q12/", "q.journal"] {
+        let path = closed.join(place);
+        outputs.push((place, without_privileges(&["count", "12", "--journal", arg(&path)])));
+    }
+    let picture = closed.join("in/x.svg");
+    let drawn = without_privileges(&["compare", "8", "--svg", arg(&picture)]);
+    let report = closed.join("report.json");
+    let compared = without_privileges(&["compare", "8", "--against", arg(&report)]);
+    // So that the next run of the test can remove it.
+    allow(0o755);
+    for (place, output) in &outputs {
+        let reason =
+            "cannot open the journal: Permission denied (os error 13): change its permissions";
+        refused(output, 1, &[place, reason]);
+    }
+    assert_eq!(names(&closed.join("q12")), ["a.journal", "b.journal"]);
+    refused(&drawn, 1, &["--svg: cannot write", "in/x.svg: Permission denied"]);
+    refused(
+        &compared,
+        1,
+        &["--against", "report.json: Permission denied", "change its permissions"],
+    );
+}
+
+/// Other errors than a lack of rights, which root meets, too.
+#[test]
+fn a_path_that_cannot_be_followed_gets_the_words_of_the_system() {
+    let folder = fresh_folder("unreadable-paths");
+    let link = folder.join("loop");
+    symlink(&link, &link).expect("room");
+    for place in ["loop", "loop/", "loop/q.journal", "loop/in/q.journal", "loop/in/q/"] {
+        let count = run(&mut count_into("12", &folder.join(place), &[]));
+        let reason = "cannot open the journal: Too many levels of symbolic links (os error 40): check the path";
+        refused(&count, 1, &[place, reason]);
+    }
+    let file = folder.join("file");
+    fs::write(&file, "").expect("room");
+    let no_folder = format!("{} is not a folder: name another one", arg(&file));
+    for place in ["file/q.journal", "file/q/", "file/in/q.journal"] {
+        let count = run(&mut count_into("12", &folder.join(place), &[]));
+        refused(&count, 2, &["--journal", &no_folder]);
+    }
+    let count = run(&mut count_into("12", &folder.join("file/"), &[]));
+    refused(&count, 2, &["file/: cannot open the journal: Not a directory", "name another file"]);
+    assert_eq!(fs::read(&file).expect("still there"), b"");
 }

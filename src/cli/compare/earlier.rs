@@ -6,15 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 use crate::BoardSize;
+use crate::record::IoError;
 use serde_json::{Deserializer, Map, Value};
 
 use super::statistics::{Configuration, Timings};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
+use crate::cli::way_out::io_way_out;
 
 /// The times of a run that are believed, in seconds. No comparison prints less, and none takes thirty years. Ratios
 /// divide by these times and take their logarithms, so they may be neither 0 nor infinite.
@@ -37,7 +40,7 @@ pub(super) fn read(
     sizes: &BTreeSet<BoardSize>,
     configurations: &[Configuration],
 ) -> Result<Vec<Timings>, Failure> {
-    let bytes = fs::read(path).map_err(|error| unusable(path, error))?;
+    let bytes = fs::read(path).map_err(|error| unreadable(path, error))?;
     let rows = read_rows(&bytes).map_err(|why| unusable(path, why))?;
     let mut wanted = Vec::new();
     for row in rows {
@@ -62,6 +65,13 @@ pub(super) fn read(
 /// Returns the failure for a file that cannot be compared with.
 fn unusable(path: &Path, why: impl Display) -> Failure {
     Exit::Usage.because(format!("--against {}: {why}", path.display()))
+}
+
+/// Returns the failure for a file that the operating system does not give.
+fn unreadable(path: &Path, error: io::Error) -> Failure {
+    let error = IoError::from(error);
+    let (exit, way_out) = io_way_out(path, "read", &error);
+    exit.because(format!("--against {}: {error}{way_out}", path.display()))
 }
 
 impl Row {

@@ -1,27 +1,9 @@
 //! Tests with control groups laid out in a folder, as operating systems and containers show them.
 
-use std::path::PathBuf;
-
 use super::*;
-
-/// A folder that stands for `/`. It is removed at the end.
-struct Root(PathBuf);
+use crate::machine::fake_root::Root;
 
 impl Root {
-    /// Makes an empty folder, for a process in these groups.
-    fn new(name: &str, groups: &str) -> Self {
-        let folder = format!("nqueens-cgroup-{name}-{}", std::process::id());
-        let root = Self(std::env::temp_dir().join(folder));
-        root.file("proc/self/cgroup", groups);
-        root
-    }
-
-    fn file(&self, path: &str, text: &str) {
-        let path = self.0.join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("can be made");
-        fs::write(path, text).expect("can be written");
-    }
-
     /// Adds a group of version 1 with this limit, which uses this much.
     fn v1(&self, folder: &str, limit: &str, used: &str) {
         self.file(&format!("{folder}/memory.limit_in_bytes"), limit);
@@ -38,17 +20,21 @@ impl Root {
     /// Returns the file, the limit and the bytes left, for every limit.
     fn memory(&self) -> Vec<(String, u64, u64)> {
         let mut limits = Vec::new();
-        for group in group_limits(&self.0) {
-            let file = Path::new(&group.limit).strip_prefix(&self.0).expect("below");
-            limits.push((file.display().to_string(), group.total, group.available));
+        for group in group_limits(self.path()) {
+            limits.push((self.relative(&group.limit), group.total, group.available));
         }
         limits
     }
-}
 
-impl Drop for Root {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+    /// Returns the files with the limits of the process's own groups.
+    fn own_limits(&self) -> Vec<String> {
+        let mut own = group_limits(self.path());
+        own.retain(|limit| limit.scope == Scope::Own);
+        own.iter().map(|limit| self.relative(&limit.limit)).collect()
+    }
+
+    fn relative(&self, file: &str) -> String {
+        Path::new(file).strip_prefix(self.path()).expect("below").display().to_string()
     }
 }
 
@@ -81,6 +67,7 @@ fn all_nested_groups_of_version_2_apply() {
         limit("sys/fs/cgroup/slurm/job_7/memory.high", 800, 300),
     ];
     assert_eq!(root.memory(), expected);
+    assert_eq!(root.own_limits(), ["sys/fs/cgroup/slurm/job_7/step_0/memory.max"]);
 }
 
 #[test]
@@ -99,6 +86,7 @@ fn nested_groups_of_version_1_on_a_hybrid_machine() {
         limit("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE, NONE - 5000),
     ];
     assert_eq!(root.memory(), expected);
+    assert_eq!(root.own_limits(), ["sys/fs/cgroup/memory/a b/c/memory.limit_in_bytes"]);
 }
 
 /// The process reads its path on the host, which does not exist below the mount.
@@ -117,10 +105,14 @@ fn a_container_sees_its_own_group_as_the_root_of_the_mount() {
 /// In a cgroup namespace the process's own group is `/`, or lies outside the namespace.
 #[test]
 fn a_namespace_of_groups() {
-    for (name, group) in [("inside", "0::/\n"), ("beside", "0::/../sibling\n")] {
+    let file = "sys/fs/cgroup/memory.max";
+    let groups: [(&str, &str, &[&str]); 2] =
+        [("inside", "0::/\n", &[file]), ("beside", "0::/../sibling\n", &[])];
+    for (name, group, own) in groups {
         let root = Root::new(name, group);
         root.v2("sys/fs/cgroup", "512\n", "max\n", "12\n");
-        assert_eq!(root.memory(), [limit("sys/fs/cgroup/memory.max", 512, 500)], "{group}");
+        assert_eq!(root.memory(), [limit(file, 512, 500)], "{group}");
+        assert_eq!(root.own_limits(), own, "{group}");
     }
 }
 
@@ -128,9 +120,26 @@ fn a_namespace_of_groups() {
 fn numbers_of_a_status() {
     let root = Root::new("status", "");
     root.file("proc/self/status", "Name:\tx\nVmSize:\t    3172 kB\nVmData:\t     360 kB\n");
-    let status = root.0.join("proc/self/status");
+    let status = root.path().join("proc/self/status");
     assert_eq!(read_number(&status, "VmData:"), Some(360));
     assert_eq!(read_number(&status, "VmPeak:"), None);
+}
+
+/// What a limit leaves to others comes back when they end, except under a limit of the process's own.
+#[test]
+fn the_remedy_depends_on_who_shares_the_limit() {
+    for (scope, needed_at_300, needed_at_700, needed_at_900) in [
+        (Scope::Machine, Remedy::Waiting, Remedy::Waiting, Remedy::LargerMachine),
+        (Scope::StatedMachine, Remedy::Waiting, Remedy::LargerMachine, Remedy::LargerMachine),
+        (Scope::GroupAbove, Remedy::Waiting, Remedy::Waiting, Remedy::HigherLimit),
+        (Scope::Own, Remedy::Waiting, Remedy::HigherLimit, Remedy::HigherLimit),
+    ] {
+        // Three quarters of 1000 bytes, or of the 400 that are left.
+        let limit = Memory::limited(1000, 600, "a limit", scope);
+        assert_eq!(limit.remedy(300), needed_at_300, "{scope:?}");
+        assert_eq!(limit.remedy(700), needed_at_700, "{scope:?}");
+        assert_eq!(limit.remedy(900), needed_at_900, "{scope:?}");
+    }
 }
 
 #[test]
