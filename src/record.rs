@@ -67,6 +67,7 @@ mod reader;
 mod runs;
 mod sync;
 mod twice;
+mod work_left;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -88,12 +89,13 @@ use first_line::FirstLine;
 pub(crate) use first_line::Wanted;
 pub use folder::{journals_in, split_by_plan};
 pub(crate) use place::Place;
-pub use progress::{ShardUnits, WorkLeft};
+pub use progress::ShardUnits;
 pub use reader::JournalFile;
 use reader::{DoneLine, Reading};
 pub use runs::Run;
 use runs::Samples;
 pub use twice::{TwiceCounted, compare_counts};
+pub use work_left::WorkLeft;
 pub(crate) use writer::{Closed, Journal};
 
 /// The number of lines that a thread reads before it puts their counts into the record.

@@ -17,6 +17,8 @@ pub(crate) struct Cores {
     now: f64,
     /// The CPU seconds of the longest report of all.
     longest: f64,
+    /// The longest time from one report to the next, in seconds.
+    longest_gap: f64,
 }
 
 /// The end of a report in seconds since the process began, and its CPU seconds. A thread has spent them just before
@@ -33,6 +35,7 @@ impl Cores {
         let end = done.elapsed.as_secs_f64();
         let cpu_seconds = done.cpu_time.as_secs_f64();
         self.reports.push_back(Report { end, cpu_seconds });
+        self.longest_gap = self.longest_gap.max(end - self.now);
         self.now = self.now.max(end);
         self.longest = self.longest.max(cpu_seconds);
         let needed_from = self.now - self.longest - AVERAGED_SECONDS;
@@ -46,6 +49,11 @@ impl Cores {
     fn known_until(&self) -> f64 {
         let longest = self.reports.iter().map(|report| report.cpu_seconds).fold(0.0, f64::max);
         self.now - longest
+    }
+
+    /// Returns the longest time from one report to the next, in seconds.
+    pub(crate) fn longest_gap(&self) -> f64 {
+        self.longest_gap
     }
 
     /// Returns how many cores the process got. Returns `None` while too little is known.

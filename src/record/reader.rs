@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::disk::{host_in, is_locked, open};
 use super::first_line::FirstLine;
@@ -55,6 +55,8 @@ pub(super) struct DoneLine<'a> {
     pub(super) done: UnitsDone,
 }
 
+/// A shorter time without a line means nothing, because the clocks of two machines differ.
+const MIN_SILENCE: Duration = Duration::from_secs(60);
 /// The number of pieces after which reading looks for a cancellation.
 const LOOK_EVERY: usize = 256;
 /// The largest number of other counts whose lines are told from damage.
@@ -96,6 +98,16 @@ impl<'a> Reading<'a> {
 }
 
 impl JournalFile {
+    /// Returns the time since the journal was last written, if that is much longer than it took before from one line to
+    /// the next: longer than a minute, and twice as long as the longest time. Then the process has perhaps been stopped.
+    /// Returns `None` for a journal that no process writes.
+    pub(crate) fn silence(&self, now: SystemTime) -> Option<Duration> {
+        let longest_gap = self.cores.as_ref()?.longest_gap();
+        let silence = now.duration_since(self.modified?).ok()?;
+        let expected = MIN_SILENCE.max(Duration::from_secs_f64(2.0 * longest_gap));
+        (silence > expected).then_some(silence)
+    }
+
     /// Returns the host that the name of the file contains, if a process created it in a folder.
     pub fn host(&self) -> Option<&str> {
         host_in(self.path.file_name()?.to_str()?)

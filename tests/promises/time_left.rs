@@ -5,11 +5,13 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::slice;
+use std::time::{Duration, SystemTime};
 
 use nqueens::Kernel;
+use nqueens::record::Record;
 
-use crate::common::processes::{send, wait_for_units};
+use crate::common::processes::{send, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
     arg, contents, count_into, finish, fresh_folder, json, keep_lines, nqueens, output, spawn,
     stderr, stdout,
@@ -39,6 +41,75 @@ fn a_long_count_without_a_journal_says_so_once() {
     send("TERM", &child);
     let stopped = finish(child);
     assert_eq!(stderr(&stopped).lines().count(), 1, "{stopped:?}");
+}
+
+/// Shards that nobody counts are not part of the time, because nobody knows who will count them.
+#[test]
+fn the_time_left_is_that_of_the_running_shards() {
+    let folder = fresh_folder("status-running-shard");
+    let mut child = spawn(&mut count_into(
+        "22",
+        &folder.join(""),
+        &["--shard", "3/30", "--threads", "1", "--kernel", "portable"],
+    ));
+    let known = wait_for("a forecast", &mut child, || {
+        let shown = output(&["status", arg(&folder)]);
+        let shown = stdout(&shown).to_owned();
+        shown.contains("time left").then_some(shown).filter(|shown| !shown.contains("too early"))
+    });
+    assert!(known.contains(" for the running shards, then 29 shards to go\n"), "{known}");
+    let status = json(&output(&["status", "--json", arg(&folder)]));
+    let left = |name: &str| status[name].as_f64().expect("a number");
+    assert!(left("seconds_left") < left("cpu_seconds_left") / 5.0, "{status}");
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+}
+
+/// A process that is stopped holds its lock, and a forecast from what it did before would be wrong.
+#[test]
+fn a_process_that_records_nothing_has_no_forecast() {
+    let path = fresh_folder("status-silent").join("q.journal");
+    let mut child =
+        spawn(&mut count_into("22", &path, &["--threads", "1", "--kernel", "portable"]));
+    wait_for_units(&path, &mut child, 0);
+    wait_for("a forecast", &mut child, || {
+        let status = json(&output(&["status", "--json", arg(&path)]));
+        status["seconds_left"].as_f64()
+    });
+    send("STOP", &child);
+    wait_until_stopped(&mut child);
+    let file = File::options().append(true).open(&path).expect("it is there");
+    file.set_modified(SystemTime::now() - Duration::from_secs(75)).expect("its owner");
+    let shown = output(&["status", arg(&path)]);
+    let shown = stdout(&shown);
+    assert!(shown.contains(" 1 thread, nothing recorded for 1m15s\n"), "{shown}");
+    assert!(
+        shown.contains("time left    not known, because a process records nothing\n"),
+        "{shown}"
+    );
+    assert!(json(&output(&["status", "--json", arg(&path)]))["seconds_left"].is_null());
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+}
+
+/// A line with finished units that is damaged does not begin a run.
+#[test]
+fn a_damaged_line_costs_no_forecast() {
+    let path = fresh_folder("status-damaged").join("q.journal");
+    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+    assert_eq!(output(&count).status.code(), Some(0));
+    let text = fs::read_to_string(&path).expect("text");
+    let lines = text.lines().count();
+    for byte in [0, 3, 8, 20, 60] {
+        let mut bytes = text.clone().into_bytes();
+        let line: usize = text.split_inclusive('\n').take(lines / 3).map(str::len).sum();
+        bytes[line + byte] ^= 1;
+        fs::write(&path, bytes).expect("room");
+        let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a journal");
+        assert_eq!((record.runs().count(), record.left_out.len()), (1, 1), "byte {byte}");
+        let left = record.work_left().cpu_seconds.expect("a forecast");
+        assert!(left.standard_error.is_finite(), "byte {byte}");
+    }
 }
 
 /// Every line of a journal is part of the sample, whichever run wrote it.

@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 use crate::record::Record;
 use crate::{Engine, WhichCount};
 
-use crate::cli::format::{duration, expected, json_seconds, many, rounded, wall_time};
+use crate::cli::format::{
+    duration, expected, json_seconds, many, rounded, wall_time as wall_time_text,
+};
 use crate::cli::journals::{
     self, missing_shards, ranges, running_indices, running_runs, shards_text,
 };
@@ -54,9 +56,10 @@ pub(super) fn add_facts(report: &mut Report, record: &Record, now: SystemTime) {
     let percent = percent(record);
     report.row("done", format_args!("{units}, {percent} %, {} solutions", done.solutions));
     add_shards(report, record);
-    add_processes(report, record);
+    let silence = longest_silence(record, now);
+    add_processes(report, record, silence);
     add_last_record(report, record, now);
-    add_times(report, record);
+    add_times(report, record, silence);
 }
 
 /// Adds which shards are complete, running or missing. A count in one piece has no shards.
@@ -92,8 +95,13 @@ fn add_shards(report: &mut Report, record: &Record) {
     report.row("shards", parts.join("; "));
 }
 
+/// Returns the longest time for which a process that counts has recorded nothing, if that is unusual.
+fn longest_silence(record: &Record, now: SystemTime) -> Option<Duration> {
+    record.running().filter_map(|file| file.silence(now)).max()
+}
+
 /// Adds how many processes count now, and on how many threads.
-fn add_processes(report: &mut Report, record: &Record) {
+fn add_processes(report: &mut Report, record: &Record, silence: Option<Duration>) {
     let processes = record.running().count();
     let threads = running_threads(record);
     if processes == 0 {
@@ -101,7 +109,11 @@ fn add_processes(report: &mut Report, record: &Record) {
     } else {
         let journals = many(record.files().len(), "journal");
         let threads = many(threads, "thread");
-        report.row("running", format_args!("{processes} of {journals}, {threads}"));
+        let mut text = format!("{processes} of {journals}, {threads}");
+        if let Some(silence) = silence {
+            text += &format!(", nothing recorded for {}", duration(silence));
+        }
+        report.row("running", text);
     }
     report.field("running", processes).field("threads", threads);
 }
@@ -131,9 +143,10 @@ fn time_since_record(record: &Record, now: SystemTime) -> Option<Duration> {
     Some(ago_and_skew.saturating_sub(SKEW))
 }
 
-/// Adds the CPU time so far, and what the rest will take.
-fn add_times(report: &mut Report, record: &Record) {
+/// Adds the CPU time so far, and what the rest will take. After a `silence` of a process, nobody knows when it ends.
+fn add_times(report: &mut Report, record: &Record, silence: Option<Duration>) {
     let left = record.work_left();
+    let wall_time = left.wall_time.filter(|_| silence.is_none());
     let mut cpu_time = format!("{} measured", duration(record.cpu_time()));
     if record.total().is_none()
         && let Some(seconds) = left.cpu_seconds
@@ -143,20 +156,33 @@ fn add_times(report: &mut Report, record: &Record) {
     report
         .row("CPU time", cpu_time)
         .approximate("cpu_seconds_left", left.cpu_seconds)
-        .approximate("seconds_left", left.wall_time.map(|left| left.seconds))
-        .field("cores", left.wall_time.map(|left| rounded(left.cores, 2)));
+        .approximate("seconds_left", wall_time.map(|left| left.seconds))
+        .field("cores", wall_time.map(|left| rounded(left.cores, 2)));
     if record.running().next().is_none() {
         return;
     }
-    match left.wall_time {
+    let text = match wall_time {
         Some(left) => {
-            let time = wall_time(left.seconds, running_threads(record), left.cores);
-            report.row("time left", format_args!("{time} with these threads"));
+            let time = wall_time_text(left.seconds, running_threads(record), left.cores);
+            match missing_after_running(record) {
+                0 => time,
+                missing => {
+                    let shards = many(missing, "shard");
+                    format!("{time} for the running shards, then {shards} to go")
+                }
+            }
         }
-        None => {
-            report.row("time left", "too early to say");
-        }
-    }
+        None if silence.is_some() => "not known, because a process records nothing".to_owned(),
+        None => "too early to say".to_owned(),
+    };
+    report.row("time left", text);
+}
+
+/// Returns the number of shards that are missing and that no process is counting.
+fn missing_after_running(record: &Record) -> usize {
+    let Some((shards, missing)) = missing_shards(record) else { return 0 };
+    let running = running_indices(record, shards);
+    missing.iter().filter(|index| !running.contains(index)).count()
 }
 
 /// What to do about the units that are missing.
