@@ -212,7 +212,7 @@ impl JournalsArgs {
         };
         let paths: Vec<String> = self.paths.iter().map(|path| quoted(path)).collect();
         let paths = paths.join(" ");
-        format!("{lack}{where_missing}; 'nqueens status {paths}' prints the command")
+        format!("{lack}{where_missing}; how to count them: nqueens status {paths}")
     }
 }
 
