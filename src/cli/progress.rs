@@ -221,8 +221,9 @@ impl Notes {
 
     /// Returns a warning if a count without a journal is known to take long, unless that was said before.
     fn warning_of_long_count(&mut self) -> Option<String> {
+        let next_look = self.next_look?;
         let now = Instant::now();
-        if self.next_look? > now {
+        if next_look > now {
             return None;
         }
         self.next_look = Some(now + LOOK_EVERY);

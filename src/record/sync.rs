@@ -22,7 +22,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::disk::{drop_cache, folder_of, path_leads_to, sync_folder};
 use crate::error::{Error, JournalError};
@@ -68,28 +68,23 @@ impl Syncer {
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), JournalError> {
-        let begun = Instant::now();
-        let mut has_waited = false;
         self.file.ask_to_end();
-        while !self.has_ended_soon() {
-            if begun.elapsed() < PATIENCE {
-                continue;
-            }
-            if !has_waited {
-                has_waited = true;
-                waits();
-            } else if is_over() {
-                return Err(JournalError::NotYetSynced);
+        if !self.has_ended_within(PATIENCE) {
+            waits();
+            while !self.has_ended_within(LOOK_EVERY) {
+                if is_over() {
+                    return Err(JournalError::NotYetSynced);
+                }
             }
         }
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok(())
     }
 
-    /// Waits for a moment, and returns whether the thread has ended.
-    fn has_ended_soon(&self) -> bool {
+    /// Waits until the thread has ended, but not longer than this. Returns whether it has ended.
+    fn has_ended_within(&self, time: Duration) -> bool {
         // A thread that has panicked does not say that it ends.
-        self.file.has_ended_soon() || self.thread.is_finished()
+        self.file.has_ended_within(time) || self.thread.is_finished()
     }
 }
 
@@ -249,10 +244,10 @@ impl SharedFile {
         self.changed.notify_all();
     }
 
-    /// Waits for a moment, and returns whether the thread that syncs has ended.
-    fn has_ended_soon(&self) -> bool {
+    /// Waits until the thread that syncs has ended, but not longer than this. Returns whether it has ended.
+    fn has_ended_within(&self, time: Duration) -> bool {
         let goes_on = |state: &mut State| !state.has_ended;
-        let waited = self.changed.wait_timeout_while(self.state(), LOOK_EVERY, goes_on);
+        let waited = self.changed.wait_timeout_while(self.state(), time, goes_on);
         waited.unwrap_or_else(PoisonError::into_inner).0.has_ended
     }
 
