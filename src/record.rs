@@ -64,10 +64,10 @@ mod lock;
 mod place;
 mod progress;
 mod reader;
+mod running;
 mod runs;
 mod sync;
 mod twice;
-mod work_left;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -92,10 +92,10 @@ pub(crate) use place::Place;
 pub use progress::ShardUnits;
 pub use reader::JournalFile;
 use reader::{DoneLine, Reading};
+pub use running::{Running, WorkLeft};
 pub use runs::Run;
 use runs::Samples;
-pub use twice::{TwiceCounted, compare_counts};
-pub use work_left::WorkLeft;
+pub use twice::BothCounts;
 pub(crate) use writer::{Closed, Journal};
 
 /// The number of lines that a thread reads before it puts their counts into the record.
@@ -143,26 +143,10 @@ impl Record {
     /// [`Error::Journal`] if no journal names a plan and one of them cannot be read. [`Error::LacksMemory`] if the
     /// counts of all units do not fit into memory.
     pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        Self::read_of_any_plan(paths, false)
-    }
-
-    /// Reads journals as [`Record::read`] does, and looks which of them are [being written](JournalFile::is_written).
-    /// Nothing else asks the file system for the locks of other processes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Record::read`].
-    pub fn watch(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
-        Self::read_of_any_plan(paths, true)
-    }
-
-    /// Reads journals of the plan that the first of them names.
-    fn read_of_any_plan(paths: &[PathBuf], looks_for_writers: bool) -> Result<Option<Self>, Error> {
         let cancel = Cancel::new();
         let Some((named_by, plan)) = find_plan(paths, &cancel)? else { return Ok(None) };
         let plan = Arc::new(plan);
-        let reading = Reading::new(&plan, &cancel).look_for_writers(looks_for_writers);
-        Self::read_of_plan(&plan, named_by, paths, &reading).map(Some)
+        Self::read_of_plan(&plan, named_by, paths, &Reading::new(&plan, &cancel)).map(Some)
     }
 
     /// Reads journals of this plan, which one of them names, in parallel.

@@ -19,8 +19,9 @@
 //! Count::new(BoardSize::new(10)?).journal(&journal).run()?;
 //!
 //! let record = Record::read(&[journal])?.expect("all units are finished");
-//! let units = choose_units(&record, 5, 1);
-//! let verdict = verify(&record, &units, &|| (), &Cancel::new())?;
+//! let records = [&record];
+//! let units = choose_units(&records, 5, 1);
+//! let verdict = verify(&records, &units, &|| (), &Cancel::new())?;
 //! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
 //! // Rounded up, because it is an upper limit.
 //! let undetected = (100.0 * verdict.undetected_part(record.sum().units)).ceil();
@@ -28,10 +29,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::record::Record;
 
 /// The result of a check.
@@ -69,18 +73,44 @@ pub struct Difference {
 
 /// Chooses this number of finished units at random, each at most once, and returns them in increasing order. If there
 /// are fewer, chooses all. With equal finished units, equal seeds choose equal units.
-pub fn choose_units(record: &Record, units: usize, seed: u64) -> Vec<usize> {
+///
+/// The records are of one plan: its first count, its second one, or both. A unit is finished if one of them holds it.
+pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let number = units.min(record.sum().units);
-    let mut chosen = random.choose_multiple(record.finished(), number);
+    let finished = finished_units(records);
+    let number = units.min(finished.len());
+    let mut chosen = random.choose_multiple(finished.into_iter(), number);
     chosen.sort_unstable();
     chosen
 }
 
-/// Counts finished units of a record again on the current rayon pool, and compares the counts with the recorded ones.
-/// The [units with two different counts](Record::disputed) are counted again, too.
+/// Returns the units that at least one of these records of one plan holds, in increasing order.
+pub fn finished_units(records: &[&Record]) -> Vec<usize> {
+    let Some(record) = records.first() else { return Vec::new() };
+    let is_finished = |unit: &usize| records.iter().any(|record| record.count(*unit).is_some());
+    (0..record.plan().units()).filter(is_finished).collect()
+}
+
+/// Returns the units with two different counts in these records of one plan, or between them, in increasing order.
+pub fn disputed_units(records: &[&Record]) -> Vec<usize> {
+    let mut disputed: BTreeSet<usize> =
+        records.iter().flat_map(|record| record.disputed()).collect();
+    if let [one, other] = records {
+        for unit in finished_units(records) {
+            if let (Some(count), Some(other_count)) = (one.count(unit), other.count(unit))
+                && count != other_count
+            {
+                disputed.insert(unit);
+            }
+        }
+    }
+    disputed.into_iter().collect()
+}
+
+/// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The
+/// [units with two different counts](disputed_units) are counted again, too.
 ///
-/// The counting threads call `recounted` after each unit of both kinds.
+/// The records are of one plan: its first count, its second one, or both. The counting threads call `recounted` after each unit of both kinds.
 ///
 /// # Errors
 ///
@@ -89,23 +119,22 @@ pub fn choose_units(record: &Record, units: usize, seed: u64) -> Vec<usize> {
 ///
 /// # Panics
 ///
-/// If one of the units is not finished.
+/// If there is no record.
 pub fn verify(
-    record: &Record,
+    records: &[&Record],
     units: &[usize],
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
-    let recorded: Vec<u64> =
-        units.iter().map(|unit| record.count(*unit).expect("a finished unit")).collect();
-    let disputed = record.disputed();
+    let plan = records.first().expect("a record").plan();
+    let disputed = disputed_units(records);
     let all_units = [&disputed, units].concat();
     let threads = rayon::current_num_threads().min(all_units.len());
-    record.plan().check_recount_memory(threads)?;
+    plan.check_recount_memory(threads)?;
     let counted: Vec<Option<u64>> = all_units
         .par_iter()
         .with_max_len(1)
-        .map(|unit| recount(record, *unit, recounted, cancel))
+        .map(|unit| recount(plan, *unit, recounted, cancel))
         .collect::<Result<_, _>>()?;
     let (counted_of_disputed, counted) = counted.split_at(disputed.len());
     let mut verdict = Verdict { recounted: 0, differences: Vec::new(), disputed: Vec::new() };
@@ -114,11 +143,15 @@ pub fn verify(
             verdict.disputed.push(Recount { unit, recounted });
         }
     }
-    for ((&unit, recorded), counted) in units.iter().zip(recorded).zip(counted) {
+    for (&unit, counted) in units.iter().zip(counted) {
         let Some(recounted) = *counted else { continue };
         verdict.recounted += 1;
-        if recounted != recorded {
-            verdict.differences.push(Difference { unit, recorded, recounted });
+        for record in records {
+            if let Some(recorded) = record.count(unit)
+                && recorded != recounted
+            {
+                verdict.differences.push(Difference { unit, recorded, recounted });
+            }
         }
     }
     Ok(verdict)
@@ -126,12 +159,12 @@ pub fn verify(
 
 /// Counts a unit again, and calls `recounted`. Returns `None` after a cancellation, because the unit has no count then.
 fn recount(
-    record: &Record,
+    plan: &Plan,
     unit: usize,
     recounted: &(dyn Fn() + Sync),
     cancel: &Cancel,
 ) -> Result<Option<u64>, Error> {
-    match record.plan().recount(unit, cancel) {
+    match plan.recount(unit, cancel) {
         Ok(count) => {
             recounted();
             Ok(Some(count))

@@ -37,10 +37,7 @@ pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) 
 }
 
 /// Prints the commands that take lines out of their journals. For a journal that is being written, prints that it is.
-pub(crate) fn print_commands<'a>(mut bad: BadLines<'a>, others: BadLines<'a>) {
-    for (path, numbers) in others {
-        bad.entry(path).or_default().extend(numbers);
-    }
+pub(crate) fn print_commands(bad: BadLines<'_>) {
     let mut messages = Vec::new();
     for (path, numbers) in &bad {
         messages.push(if is_being_written(path) {

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::record::{JournalError, Record, Run, journals_in, split_by_plan};
-use crate::{Error, Published, Shard};
+use crate::known::known;
+use crate::record::{BothCounts, JournalError, Record, journals_in, split_by_plan};
+use crate::{Error, Plan, Published, Shard, Sum};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::bad_lines::{
-    BadLines, damaged_lines, is_of_other_count, print_commands, print_commands_that_take_apart,
+    damaged_lines, is_of_other_count, print_commands, print_commands_that_take_apart,
 };
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::format::{json_seconds, many};
+use crate::cli::format::{json_seconds, many, sum};
 use crate::cli::published::print_differs;
 use crate::cli::quote::quoted;
 use crate::cli::report::{Format, Report};
@@ -25,13 +26,10 @@ pub(crate) struct JournalsArgs {
     #[command(flatten)]
     pub(crate) format: Format,
 
-    /// Journals of one count, or folders of them; the count may still be running
+    /// Journals of a board, or folders of them; the count may still be running. Journals of the first and of the second
+    /// count are compared
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub(crate) paths: Vec<PathBuf>,
-
-    /// Read the journals of the second count, if those of both counts are there
-    #[arg(long)]
-    second: bool,
 
     /// Number of shards, to name the missing ones [default: as in the journals]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
@@ -43,139 +41,104 @@ fn number_of_shards(text: &str) -> Result<usize, String> {
     number(text, 1, Shard::MAX_SHARDS)
 }
 
-/// The journals of one plan.
-struct FilesOfPlan {
-    first: Vec<PathBuf>,
-    second: Vec<PathBuf>,
+/// What the journals of a plan hold: its first count, its second one, or both, in this order.
+#[derive(Debug)]
+pub(crate) struct Counts(Vec<Record>);
+
+/// What all journals hold that were named.
+pub(crate) struct Journals {
+    /// The counts of each plan.
+    pub(crate) plans: Vec<Counts>,
+    /// Why other counts cannot be read.
+    pub(crate) failures: Vec<Failure>,
+}
+
+impl Counts {
+    /// Returns the records of the counts, of which there is at least one.
+    pub(crate) fn records(&self) -> Vec<&Record> {
+        self.0.iter().collect()
+    }
+
+    /// Returns the plan.
+    pub(crate) fn plan(&self) -> &Plan {
+        self.0[0].plan()
+    }
+
+    /// Compares the first and the second count, if both are there.
+    pub(crate) fn compare(&self) -> Result<Option<BothCounts>, Error> {
+        match &self.0[..] {
+            [first, second] => BothCounts::compare(first, second).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Warns of what is left out, without commands that take lines out.
+    pub(crate) fn warn(&self) {
+        for record in &self.0 {
+            warn_of_left_out(&record.left_out);
+            warn_of_cut_off(record);
+        }
+    }
+
+    /// Warns of what is left out, and prints the commands that take it out.
+    pub(crate) fn warn_with_commands(&self) {
+        self.warn();
+        for record in &self.0 {
+            // `verify` prints one command for all bad lines of a journal.
+            if record.disputed().is_empty() {
+                print_commands(damaged_lines(&record.left_out));
+            }
+            print_commands_that_take_apart(&record.left_out);
+        }
+    }
 }
 
 impl JournalsArgs {
-    /// Reads the journals of one count together: of the first, unless only the second is there or asked for.
-    pub(crate) fn read(&self) -> Result<Record, Failure> {
-        let files = self.files_of_one_count()?;
-        self.read_and_warn(&files)?.ok_or_else(|| self.no_finished_unit(self.second))
-    }
-
-    /// Reads the journals as [`read`](Self::read) does, and warns of what is left out, but prints no commands, because the
-    /// caller finds more bad lines.
-    pub(crate) fn read_to_verify(&self) -> Result<Record, Failure> {
-        let files = self.files_of_one_count()?;
-        let Some(mut record) = Record::read(&files)? else {
-            return Err(self.no_finished_unit(self.second));
-        };
-        self.set_shards(&mut record);
-        warn_of_left_out(&record.left_out);
-        warn_of_cut_off(&record);
-        Ok(record)
-    }
-
-    /// Reads the journals of the first count together, or of the second one if it is asked for. Returns `None` if none
-    /// has begun.
-    pub(crate) fn read_if_begun(&self) -> Result<Option<Record>, Failure> {
-        let FilesOfPlan { first, second } = self.files()?;
-        self.read_and_warn(if self.second { &second } else { &first })
-    }
-
-    /// Reads the journals of the first count, and of the second one.
-    pub(crate) fn read_both(&self) -> Result<[Record; 2], Failure> {
-        let FilesOfPlan { first, second } = self.files()?;
-        if first.is_empty() {
-            return Err(self.no_finished_unit(false));
-        }
-        if second.is_empty() {
-            return Err(self.no_finished_unit(true));
-        }
-        let Some(first) = self.read_and_warn(&first)? else {
-            return Err(self.no_finished_unit(self.second));
-        };
-        let Some(second) = self.read_and_warn(&second)? else {
-            return Err(self.no_finished_unit(self.second));
-        };
-        Ok([first, second])
-    }
-
-    /// Reads the journals of each count of each plan, and looks which of them are being written. Warns of counts that
-    /// cannot be read if there are others.
-    pub(crate) fn read_plans(&self) -> Result<(Vec<Record>, Exit), Failure> {
-        let mut records = Vec::new();
-        let mut failures = Vec::new();
-        for [first, second] in split_by_plan(journals_in(&self.paths)?) {
-            let counts = if self.second { vec![second] } else { vec![first, second] };
-            for files in counts {
-                if files.is_empty() {
+    /// Reads all journals. Prints nothing, and takes no locks.
+    pub(crate) fn read(&self) -> Result<Journals, Failure> {
+        let mut journals = Journals { plans: Vec::new(), failures: Vec::new() };
+        for files in split_by_plan(journals_in(&self.paths)?) {
+            let mut records = Vec::new();
+            for files_of_count in files {
+                if files_of_count.is_empty() {
                     continue;
                 }
-                match Record::watch(&files) {
-                    Ok(Some(record)) => records.push(self.warn(record)),
+                match Record::read(&files_of_count) {
+                    Ok(Some(mut record)) => {
+                        if self.shards.is_some() {
+                            record.shards = self.shards;
+                        }
+                        records.push(record);
+                    }
                     Ok(None) => {}
-                    Err(error) => failures.push(Failure::from(error)),
+                    Err(error) => journals.failures.push(Failure::from(error)),
                 }
             }
+            if !records.is_empty() {
+                journals.plans.push(Counts(records));
+            }
         }
-        if records.is_empty() {
-            return Err(failures.pop().unwrap_or_else(|| self.no_finished_unit(self.second)));
-        }
-        let mut exit = Exit::Done;
-        for failure in &failures {
-            message!("warning: left out: {failure}");
-            let is_temporary = failure.exit == Exit::Temporary;
-            exit = exit.and(if is_temporary { Exit::Temporary } else { Exit::Failed });
-        }
-        Ok((records, exit))
+        Ok(journals)
     }
 
-    /// Returns the files of the first count and of the second. Files of several plans are put together, and reading
-    /// them is an error.
-    fn files(&self) -> Result<FilesOfPlan, Failure> {
-        let mut files = FilesOfPlan { first: Vec::new(), second: Vec::new() };
-        for [first, second] in split_by_plan(journals_in(&self.paths)?) {
-            files.first.extend(first);
-            files.second.extend(second);
+    /// Reads the journals of one plan. Prints nothing. Returns `None` if none has begun.
+    pub(crate) fn read_one_plan(&self) -> Result<Option<Counts>, Failure> {
+        let Journals { mut plans, mut failures } = self.read()?;
+        if let Some(failure) = failures.pop() {
+            return Err(failure);
         }
-        Ok(files)
-    }
-
-    /// Returns the files of the first count, unless only the second is there or asked for.
-    fn files_of_one_count(&self) -> Result<Vec<PathBuf>, Failure> {
-        let FilesOfPlan { first, second } = self.files()?;
-        if self.second || first.is_empty() {
-            return Ok(second);
+        if let [one, other, ..] = &plans[..] {
+            let file = |counts: &Counts| counts.0[0].files()[0].path.clone();
+            let files = [file(one), file(other)];
+            let plans = [one, other].map(|counts| counts.plan().to_string());
+            return Err(Error::PlansDiffer { files, plans }.into());
         }
-        if !second.is_empty() {
-            let journals = many(second.len(), "journal");
-            message!("left out {journals} of the second count: --second reads them instead");
-        }
-        Ok(first)
-    }
-
-    /// Reads journals of one count, and warns of what is left out. Returns `None` if no journal has begun.
-    fn read_and_warn(&self, files: &[PathBuf]) -> Result<Option<Record>, Failure> {
-        let record = Record::read(files)?;
-        Ok(record.map(|record| self.warn(record)))
-    }
-
-    /// Returns a record with the number of shards that the user named, and warns of what it left out.
-    fn warn(&self, mut record: Record) -> Record {
-        self.set_shards(&mut record);
-        warn_of_left_out(&record.left_out);
-        // `verify` prints one command for all bad lines of a journal.
-        if record.disputed().is_empty() {
-            print_commands(damaged_lines(&record.left_out), BadLines::new());
-        }
-        print_commands_that_take_apart(&record.left_out);
-        warn_of_cut_off(&record);
-        record
-    }
-
-    fn set_shards(&self, record: &mut Record) {
-        if self.shards.is_some() {
-            record.shards = self.shards;
-        }
+        Ok(plans.pop())
     }
 
     /// Ends a command that found no finished unit of a count. Nothing is complete, which scripts read from the exit code
     /// and from the JSON object.
-    pub(crate) fn no_finished_unit(&self, second: bool) -> Failure {
+    pub(crate) fn no_finished_unit(&self) -> Failure {
         let mut indices = Value::Null;
         if let Some(shards) = self.shards {
             let all: Vec<usize> = (0..shards).collect();
@@ -188,11 +151,14 @@ impl JournalsArgs {
             .field("total", Value::Null)
             .field("finished", 0)
             .field("missing", json!({ "units": null, "shards": self.shards, "indices": indices }));
-        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        let paths = paths.join(", ");
-        let of_which = if second { " of the second count" } else { "" };
-        let text = format!("no journal in {paths} holds a finished unit{of_which} yet");
+        let text = format!("no journal in {} holds a finished unit yet", self.paths_text());
         Exit::Stopped.answer(self.format, report).because(text)
+    }
+
+    /// Returns the paths for a message.
+    fn paths_text(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        paths.join(", ")
     }
 
     /// Returns how much is not finished, and what to do about it.
@@ -203,7 +169,7 @@ impl JournalsArgs {
         if record.left_out.iter().any(is_unread) {
             return format!("{lack}, unless the journals that could not be read hold them");
         }
-        if record.left_out.iter().any(|error| matches!(error, Error::CountsDiffer { .. })) {
+        if !record.disputed().is_empty() {
             return format!("{lack}, and no count goes on while units have two counts");
         }
         let where_missing = match missing_shards(record) {
@@ -271,24 +237,27 @@ pub(crate) fn is_unread(error: &Error) -> bool {
     }
 }
 
-/// Prints a total that differs from the published one. Returns the exit code of what was read.
+/// Prints a total that differs from the published one. Returns the exit code of what was read. `total` is there if no unit
+/// is missing in all records together.
 ///
 /// A unit with two counts is a failure, and so are lines of another count, because nobody knows whether they were to be
 /// read, too. What else was left out is a failure only while units are missing, because else other lines hold the same
 /// units. If all of it may be read later, the same command may find more then.
-pub(crate) fn check(record: &Record) -> Exit {
-    if let Published::Differs { expected } = record.published() {
-        let n = record.plan().size();
-        let total = record.sum().solutions;
-        print_differs(format_args!("Q({n}) = {total}"), expected);
+pub(crate) fn check(records: &[&Record], total: Option<u128>) -> Exit {
+    let size = records[0].plan().size();
+    if let Some(total) = total
+        && let Published::Differs { expected } = Published::compare(total, known(size).total)
+    {
+        print_differs(format_args!("Q({size}) = {total}"), expected);
         return Exit::Failed;
     }
-    if record.left_out.iter().any(is_of_other_count) {
+    let left_out: Vec<&Error> = records.iter().flat_map(|record| &record.left_out).collect();
+    if left_out.iter().any(|error| is_of_other_count(error)) {
         return Exit::Failed;
     }
-    if record.left_out.is_empty() || record.total().is_some() {
+    if left_out.is_empty() || total.is_some() {
         Exit::Done
-    } else if record.left_out.iter().all(is_temporary) {
+    } else if left_out.iter().all(|error| is_temporary(error)) {
         Exit::Temporary
     } else {
         Exit::Failed
@@ -323,46 +292,43 @@ pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     Some((shards, record.missing_shards(shards).ok()?))
 }
 
-/// Returns the processes that count now, with what they have done so far.
-pub(crate) fn running_runs(record: &Record) -> impl Iterator<Item = &Run> {
-    record.running().filter_map(|file| file.runs.last())
-}
-
-/// Returns the indices of the shards that processes count now, with the plan cut into this many. Of a process that
-/// counts the whole board, these are all.
-pub(crate) fn running_indices(record: &Record, shards: usize) -> Vec<usize> {
-    let mut indices = Vec::new();
-    for run in running_runs(record) {
-        if run.shard == Shard::WHOLE {
-            return (0..shards).collect();
-        }
-        if run.shard.shards() == shards {
-            indices.push(run.shard.index());
-        }
-    }
-    indices
-}
-
-/// Returns what all reports on journals have.
-pub(crate) fn report(record: &Record) -> Report {
-    let mut report = Report::default();
-    add_facts(report.plan(record.plan()), record);
-    report
-}
-
-/// Adds what all reports on journals have beside the plan.
+/// Adds what all reports on the journals of one count have beside the plan.
 pub(crate) fn add_facts(report: &mut Report, record: &Record) {
-    let done = record.sum();
     let missing = json!({
-        "units": record.plan().units() - done.units,
+        "units": record.plan().units() - record.sum().units,
         "shards": record.shards,
         "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
-    let builds: BTreeSet<&str> = record.runs().map(|run| &*run.version).collect();
-    let damaged = damaged_files(record);
-    let disputed = record.disputed().len();
-    if let Some(total) = record.total() {
-        report.row("total", total).row("published", record.published());
+    add_facts_of_all(report, &[record], record.sum(), record.total(), &missing);
+}
+
+/// Adds what these records of one plan hold together.
+pub(crate) fn add_facts_of_all(
+    report: &mut Report,
+    records: &[&Record],
+    done: Sum,
+    total: Option<u128>,
+    missing: &Value,
+) {
+    let mut files = 0;
+    let mut damaged = Vec::new();
+    let mut disputed = 0;
+    let mut repeated = 0;
+    let mut builds = BTreeSet::new();
+    for record in records {
+        files += record.files().len();
+        damaged.extend(damaged_files(record));
+        disputed += record.disputed().len();
+        repeated += record.repeated();
+        builds.extend(record.runs().map(|run| &*run.version));
+    }
+    let cpu_time = sum(records.iter().map(|record| record.cpu_time()));
+    let published = match total {
+        Some(total) => Published::compare(total, known(records[0].plan().size()).total),
+        None => Published::Unknown,
+    };
+    if let Some(total) = total {
+        report.row("total", total).row("published", published);
     }
     if let Some(first) = damaged.first() {
         let files = many(damaged.len(), "journal");
@@ -373,17 +339,17 @@ pub(crate) fn add_facts(report: &mut Report, record: &Record) {
         report.row("disputed", format_args!("{units} with two counts: see 'nqueens verify'"));
     }
     report
-        .field("total", record.total().map(|total| total.to_string()))
-        .field("published", record.published().to_string())
+        .field("total", total.map(|total| total.to_string()))
+        .field("published", published.to_string())
         .field("finished", done.units)
         .field("solutions", done.solutions.to_string())
-        .field("files", record.files().len())
+        .field("files", files)
         .field("damaged", damaged)
         .field("disputed", disputed)
-        .field("twice", record.repeated())
+        .field("twice", repeated)
         .field("builds", builds.into_iter().collect::<Vec<_>>())
-        .field("cpu_seconds", json_seconds(record.cpu_time()))
-        .field("missing", missing);
+        .field("cpu_seconds", json_seconds(cpu_time))
+        .field("missing", missing.clone());
 }
 
 /// Returns shards as `shards 3,7-9 of 0-9`.

@@ -3,28 +3,32 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::record::{Record, RecordedCount, TwiceCounted, compare_counts, is_being_written};
-use crate::{Error, Published, Shard};
+use crate::Error;
+use crate::record::{BothCounts, Record, RecordedCount};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::bad_lines::{BadLines, lines_of, print_commands};
+use crate::cli::bad_lines::{lines_of, print_commands};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, many};
 use crate::cli::journals::{
-    self, JournalsArgs, check, is_unread, missing_shards, ranges, shards_text,
+    Counts, JournalsArgs, add_facts, add_facts_of_all, check, is_unread, missing_shards, ranges,
+    shards_text,
 };
 use crate::cli::report::Report;
 use crate::cli::stderr::{message, print_first};
 
 /// Add up the journals of a count, and print the total if no unit is missing
+///
+/// If there are journals of the first and of the second count, both are used. Then there is a total only if no unit
+/// differs between them.
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the total")))]
 #[command(after_help = "\
 Examples:
   nqueens merge q24                        the total of the shards in folder q24
   nqueens merge q24 --missing              the shards to run again: 3,7-9
-  nqueens merge --twice q24                compares the two counts in the folder")]
+  nqueens merge q24 q24-second             compares the two counts of a board")]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
@@ -32,47 +36,44 @@ pub(crate) struct MergeArgs {
     /// Print only the numbers of the missing shards that no process is counting, for a job array, such as 3,7-9
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     missing: bool,
-
-    /// Compare the first and the second count unit by unit, and print the total if all units agree
-    #[arg(long, conflicts_with_all = ["second", "missing"])]
-    twice: bool,
 }
 
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        if self.twice {
-            self.compare_two_counts()
-        } else if self.missing {
-            self.print_missing_shards()
-        } else {
-            self.print_total()
+        let counts = self.journals.read_one_plan()?;
+        if let Some(counts) = &counts {
+            counts.warn_with_commands();
+        }
+        match counts {
+            Some(counts) if self.missing => self.print_missing_shards(&counts),
+            Some(counts) => self.print_total(&counts),
+            None if self.missing => self.print_all_shards(),
+            None => Err(self.journals.no_finished_unit()),
         }
     }
 
-    fn print_total(&self) -> Result<Exit, Failure> {
-        let record = self.journals.read()?;
-        let exit = check(&record);
-        let mut report = report_journals(&record);
-        if let Some(total) = record.total() {
+    fn print_total(&self, counts: &Counts) -> Result<Exit, Failure> {
+        let merged = Merged::new(counts)?;
+        let exit = merged.judge();
+        let mut report = merged.report();
+        if let Some(total) = merged.total() {
             report.bare(total);
             return Ok(exit.answer(self.journals.format, report));
         }
-        message!("{}", self.journals.describe_missing(&record));
+        merged.print_what_is_missing(&self.journals);
         report.without_text();
         Ok(exit.and(Exit::Stopped).answer(self.journals.format, report))
     }
 
-    /// Prints the shards that are neither complete nor running. Damage is no failure here, because its units are missing, and running
-    /// their shards counts them again.
-    fn print_missing_shards(&self) -> Result<Exit, Failure> {
-        let Some(record) = self.journals.read_if_begun()? else {
-            let Some(shards) = self.journals.shards else {
-                return Err(self.journals.no_finished_unit(false));
-            };
-            let all: Vec<usize> = (0..shards).collect();
-            return Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))));
+    /// Prints the shards that are neither complete nor running. Damage is no failure here, because its units are missing,
+    /// and running their shards counts them again.
+    fn print_missing_shards(&self, counts: &Counts) -> Result<Exit, Failure> {
+        let [record] = counts.records()[..] else {
+            let text = "--missing: these are journals of both counts: name the journals of one of them, or keep each count \
+                        in a folder of its own";
+            return Err(Exit::Usage.because(text));
         };
-        let mut exit = check(&record);
+        let mut exit = check(&[record], record.total());
         if record.total().is_some() {
             return Ok(exit);
         }
@@ -80,15 +81,21 @@ impl MergeArgs {
             exit = Exit::Done;
         }
         exit = exit.and(Exit::Stopped);
-        let Some((shards, missing)) = missing_shards(&record) else {
+        let Some((shards, missing)) = missing_shards(record) else {
             let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
             return Err(Exit::Usage.because(text));
         };
-        let running = running_shards(&record, shards, &missing);
-        let mut idle = missing;
-        idle.retain(|index| !running.contains(index));
+        let all_running = record.running().shards(shards);
+        let mut running = Vec::new();
+        let mut idle = Vec::new();
+        for index in missing {
+            if all_running.contains(&index) {
+                running.push(index);
+            } else {
+                idle.push(index);
+            }
+        }
         if !running.is_empty() {
-            let running: Vec<usize> = running.into_iter().collect();
             let running = shards_text(&running, shards);
             message!("left out, because processes are counting them: {running}");
         }
@@ -98,81 +105,107 @@ impl MergeArgs {
         Ok(exit.print(|out| writeln!(out, "{}", ranges(&idle))))
     }
 
-    /// Compares both counts. There is a total only if they agree on every unit.
-    fn compare_two_counts(&self) -> Result<Exit, Failure> {
-        let [first, second] = self.journals.read_both()?;
-        let twice = compare_counts(&first, &second)?;
-        let plan = first.plan();
-        let is_proof = twice.units == plan.units() && twice.differing == 0;
-        let counted_twice =
-            format!("{} of {} counted twice", twice.units, many(plan.units(), "unit"));
-        let counts = [("first", &first), ("second", &second)];
+    /// Prints the numbers of all shards, because no journal has begun.
+    fn print_all_shards(&self) -> Result<Exit, Failure> {
+        let Some(shards) = self.journals.shards else {
+            return Err(self.journals.no_finished_unit());
+        };
+        let all: Vec<usize> = (0..shards).collect();
+        Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))))
+    }
+}
 
-        let mut exit;
-        if twice.differing > 0 {
-            print_differences(&twice);
-            exit = Exit::Failed;
-        } else {
-            exit = check(&first).and(check(&second));
-            if !is_proof {
-                message!("{counted_twice}, all with equal counts");
-                self.print_what_is_missing(counts);
+/// What the journals of a plan hold together.
+pub(crate) struct Merged<'a> {
+    records: Vec<&'a Record>,
+    /// How the first and the second count compare, if both are there.
+    both: Option<BothCounts>,
+}
+
+impl<'a> Merged<'a> {
+    pub(crate) fn new(counts: &'a Counts) -> Result<Self, Failure> {
+        Ok(Self { records: counts.records(), both: counts.compare()? })
+    }
+
+    /// Returns the total, if no unit is missing, and none differs between the two counts.
+    pub(crate) fn total(&self) -> Option<u128> {
+        let Some(both) = &self.both else { return self.records[0].total() };
+        let is_complete = both.done.units == self.records[0].plan().units();
+        is_complete.then_some(both.done.solutions)
+    }
+
+    /// Prints units that differ, and a total that differs from the published one. Returns the exit code.
+    pub(crate) fn judge(&self) -> Exit {
+        if let Some(both) = &self.both
+            && !both.differing.is_empty()
+        {
+            print_differences(both);
+            return Exit::Failed;
+        }
+        check(&self.records, self.total())
+    }
+
+    /// Prints what is missing.
+    fn print_what_is_missing(&self, journals: &JournalsArgs) {
+        let [first, second] = self.records[..] else {
+            message!("{}", journals.describe_missing(self.records[0]));
+            return;
+        };
+        for (name, record) in [("first", first), ("second", second)] {
+            if record.total().is_none() {
+                message!("{name} count: {}", journals.describe_missing(record));
             }
         }
+    }
 
-        let total = if is_proof { first.total() } else { None };
-        let published = if is_proof { first.published() } else { Published::Unknown };
-        let differences: Vec<Value> = twice.disagreements.iter().map(difference).collect();
+    /// Returns the report on all journals.
+    pub(crate) fn report(&self) -> Report {
         let mut report = Report::default();
+        let Some(both) = &self.both else {
+            let record = self.records[0];
+            add_facts(report.plan(record.plan()), record);
+            add_costs(&mut report, record);
+            report
+                .field("counted_twice", 0)
+                .field("differing", 0)
+                .field("differences", Value::Array(Vec::new()))
+                .field("first", Value::Null)
+                .field("second", Value::Null);
+            return report;
+        };
+        let plan = self.records[0].plan();
+        let missing = json!({
+            "units": plan.units() - both.done.units,
+            "shards": null,
+            "indices": null,
+        });
+        report.plan(plan).field("count", "both");
+        add_facts_of_all(&mut report, &self.records, both.done, self.total(), &missing);
         report
-            .plan(plan)
-            .number("total", total)
-            .entry("published", published.to_string())
-            .row("twice", format_args!("{counted_twice}, all with equal counts"))
-            .field("counted_twice", twice.units)
-            .field("differing", twice.differing)
-            .field("differences", differences);
-        for (name, record) in counts {
-            let mut part = report_journals(record);
+            .row("twice", twice_text(both, plan.units()))
+            .field("counted_twice", both.counted_twice)
+            .field("differing", both.differing.len())
+            .field("differences", both.disagreements.iter().map(difference).collect::<Vec<_>>());
+        for (name, record) in ["first", "second"].into_iter().zip(&self.records) {
+            let mut part = Report::default();
+            add_facts(part.plan(record.plan()), record);
+            add_costs(&mut part, record);
             part.entry("machines", machines(record));
             let object = report.put_below(part);
             report.field(name, object);
         }
-        if !is_proof {
-            exit = exit.and(Exit::Stopped);
-            report.without_text();
-        }
-        Ok(exit.answer(self.journals.format, report))
-    }
-
-    /// Prints what each of the two counts lacks.
-    fn print_what_is_missing(&self, counts: [(&str, &Record); 2]) {
-        for (name, record) in counts {
-            if record.total().is_none() {
-                message!("{name} count: {}", self.journals.describe_missing(record));
-            }
-        }
+        report
     }
 }
 
-/// Returns those of the missing shards that processes are counting. The file system is asked only for the locks of
-/// journals of these shards.
-fn running_shards(record: &Record, shards: usize, missing: &[usize]) -> BTreeSet<usize> {
-    let mut running = BTreeSet::new();
-    for file in record.files() {
-        let Some(run) = file.runs.last() else { continue };
-        let is_whole = run.shard == Shard::WHOLE;
-        let index = run.shard.index();
-        let is_missing = run.shard.shards() == shards && missing.binary_search(&index).is_ok();
-        if (is_whole || is_missing) && is_being_written(&file.path) {
-            if is_whole {
-                running.extend(missing);
-            } else {
-                running.insert(index);
-            }
-        }
+/// Returns how many units were counted twice, as text.
+pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
+    let twice = both.counted_twice;
+    let units = many(units, "unit");
+    match both.differing.len() {
+        0 => format!("{twice} of {units} counted twice, all with equal counts"),
+        differing => format!("{twice} of {units} counted twice, {differing} DIFFER"),
     }
-    running
 }
 
 /// Returns whether nothing is left out but damaged lines.
@@ -181,20 +214,20 @@ fn is_only_damaged(left_out: &[Error]) -> bool {
 }
 
 /// Prints the units whose two counts differ, and the commands that take their lines out.
-fn print_differences(twice: &TwiceCounted) {
+fn print_differences(both: &BothCounts) {
     let mut differences = Vec::new();
-    for [first, second] in &twice.disagreements {
+    for [first, second] in &both.disagreements {
         let unit = first.unit;
         differences
             .push(format!("unit {unit} differs: first count {first}, second count {second}"));
     }
     print_first(differences.into_iter());
-    let units = many(twice.differing, "unit");
+    let units = many(both.differing.len(), "unit");
     message!(
         "the counts differ in {units}: at least one machine made errors; take the lines out of both counts, and count \
          their units again"
     );
-    print_commands(lines_of(&twice.lines), BadLines::new());
+    print_commands(lines_of(&both.lines));
 }
 
 /// Returns the machines that counted, each once.
@@ -203,18 +236,16 @@ fn machines(record: &Record) -> String {
     machines.into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the report on the journals of one count.
-fn report_journals(record: &Record) -> Report {
+/// Adds how many journals there are, and what their units cost.
+fn add_costs(report: &mut Report, record: &Record) {
     let files = record.files().len();
     let repeated = match record.repeated() {
         0 => "no unit".to_owned(),
         repeated => many(repeated, "unit"),
     };
-    let mut report = journals::report(record);
     report
         .row("journals", format_args!("{files}, {repeated} in two"))
         .row("CPU time", duration(record.cpu_time()));
-    report
 }
 
 /// Returns what the first and the second count recorded for a unit.

@@ -2,19 +2,23 @@
 
 mod grid;
 mod page;
+mod resume;
 mod state;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::record::Record;
+use crate::record::BothCounts;
 use clap::Args;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::file::{drawing, write_drawing};
-use crate::cli::journals::{JournalsArgs, check};
+use crate::cli::format::many;
+use crate::cli::journals::{Journals, JournalsArgs, check};
+use crate::cli::merge::twice_text;
 use crate::cli::report::Report;
 use crate::cli::stderr::message;
+use state::CountState;
 
 /// Show what is finished, what is left, and the command that resumes a count
 #[derive(Debug, Args)]
@@ -35,39 +39,104 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (counts, mut exit) = self.journals.read_plans()?;
+        let Journals { plans, mut failures } = self.journals.read()?;
+        if plans.is_empty() {
+            return Err(failures.pop().unwrap_or_else(|| self.journals.no_finished_unit()));
+        }
+        let mut exit = warn_of_failures(&failures);
         // Taken after reading, so that no journal seems to be written in the future.
         let now = SystemTime::now();
+        let mut all = Vec::new();
+        for counts in &plans {
+            counts.warn_with_commands();
+            all.extend(counts.records());
+        }
+        let mut states = Vec::new();
+        for counts in &plans {
+            let mut of_plan = Vec::new();
+            for record in counts.records() {
+                exit = exit.and(check(&[record], record.total()));
+                of_plan.push(CountState::new(record, &all, now));
+            }
+            states.push(StateOfPlan { counts: of_plan, both: counts.compare()? });
+        }
+        for plan in &states {
+            exit = exit.and(plan.judge());
+        }
         if let Some(path) = &self.html {
-            let page = page::page(&counts, &self.journals.paths, now);
+            let counts: Vec<&CountState<'_>> =
+                states.iter().flat_map(|plan| &plan.counts).collect();
+            let page = page::page(&counts, &self.journals.paths);
             write_drawing("--html", path, &page)?;
         }
-        for count in &counts {
-            exit = exit.and(check(count));
-        }
-        if counts.iter().all(|count| count.sum().units == 0) {
+        if all.iter().all(|record| record.sum().units == 0) {
             message!("no unit is recorded yet");
             exit = exit.and(Exit::Stopped);
         }
-        Ok(exit.answer(self.journals.format, report(&counts, now)))
+        Ok(exit.answer(self.journals.format, report(&states)))
     }
 }
 
-/// Returns a report on counts, one below the other. A first count and its second one, which have one plan, are one
-/// object. Counts of several plans are a list.
-fn report(counts: &[Record], now: SystemTime) -> Report {
-    let mut reports = counts.iter().map(|count| state::report(count, counts, now));
-    let is_one_plan = counts.iter().all(|count| count.plan().hash() == counts[0].plan().hash());
-    if is_one_plan {
+/// Warns of counts that cannot be read, and returns the exit code.
+fn warn_of_failures(failures: &[Failure]) -> Exit {
+    let mut exit = Exit::Done;
+    for failure in failures {
+        message!("warning: left out: {failure}");
+        let is_temporary = failure.exit == Exit::Temporary;
+        exit = exit.and(if is_temporary { Exit::Temporary } else { Exit::Failed });
+    }
+    exit
+}
+
+/// How far the counts of a plan have come.
+struct StateOfPlan<'a> {
+    counts: Vec<CountState<'a>>,
+    /// How the first and the second count compare, if both are there.
+    both: Option<BothCounts>,
+}
+
+impl StateOfPlan<'_> {
+    /// Says what is wrong with the two counts together, and returns the exit code.
+    fn judge(&self) -> Exit {
+        let Some(both) = &self.both else { return Exit::Done };
+        if both.differing.is_empty() {
+            return Exit::Done;
+        }
+        let units = many(both.differing.len(), "unit");
+        message!("the first and the second count differ in {units}: see 'nqueens merge'");
+        Exit::Failed
+    }
+
+    /// Returns the report on the first count and, below it, on the second one. Their objects are one.
+    fn report(&self) -> Report {
+        let mut reports = self.counts.iter().map(CountState::report);
         let mut report = reports.next().unwrap_or_default();
         let second = reports.next().map(|second| report.put_below(second));
-        report.field("second", second);
-        return report;
+        let mut counted_twice = 0;
+        let mut differing = 0;
+        if let Some(both) = &self.both {
+            counted_twice = both.counted_twice;
+            differing = both.differing.len();
+            let units = self.counts[0].record.plan().units();
+            report.row("", "").row("twice", twice_text(both, units));
+        }
+        report
+            .field("counted_twice", counted_twice)
+            .field("differing", differing)
+            .field("second", second);
+        report
+    }
+}
+
+/// Returns the report on all counts, one below the other. Counts of several plans are a list.
+fn report(plans: &[StateOfPlan<'_>]) -> Report {
+    if let [plan] = plans {
+        return plan.report();
     }
     let mut report = Report::default();
     let mut objects = Vec::new();
-    for count in reports {
-        objects.push(report.put_below(count));
+    for plan in plans {
+        objects.push(report.put_below(plan.report()));
     }
     report.field("counts", objects);
     report

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Error;
 use crate::record::{Record, RecordedCount};
-use crate::verify::{Verdict, choose_units, verify};
+use crate::verify::{Verdict, choose_units, disputed_units, finished_units, verify};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use crate::cli::bad_lines::{
 };
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::many;
-use crate::cli::journals::{self, JournalsArgs, check};
+use crate::cli::journals::{JournalsArgs, check};
+use crate::cli::merge::Merged;
 use crate::cli::progress::Work;
 use crate::cli::report::Report;
 use crate::cli::session::Session;
@@ -48,15 +49,20 @@ pub(crate) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let Some(counts) = self.journals.read_one_plan()? else {
+            return Err(self.journals.no_finished_unit());
+        };
+        counts.warn();
         let session = Session::new(&self.machine)?;
-        let record = self.journals.read_to_verify()?;
+        let merged = Merged::new(&counts)?;
+        let records = counts.records();
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let units = choose_units(&record, self.units, seed);
-        let all_units = record.disputed().len() + units.len();
+        let units = choose_units(&records, self.units, seed);
+        let all_units = disputed_units(&records).len() + units.len();
         session.progress.begin("verify", [0, all_units], Work::Steps("units"));
-        let findings = session.run(|| recount(&record, &units, &session))?;
-        let exit = findings.judge(&record, all_units);
-        Ok(exit.answer(self.journals.format, findings.report(&record, seed)))
+        let findings = session.run(|| recount(records, &units, &session))?;
+        let exit = findings.judge(&merged, all_units);
+        Ok(exit.answer(self.journals.format, findings.report(&merged, seed)))
     }
 }
 
@@ -66,23 +72,27 @@ struct WrongLine {
     recounted: u64,
 }
 
-/// What a check of a record has found.
-struct Findings {
+/// What a check has found.
+struct Findings<'a> {
+    records: Vec<&'a Record>,
     verdict: Verdict,
     /// The lines with wrong counts, of the recounted units and of the units with two counts.
     wrong_lines: Vec<WrongLine>,
 }
 
-/// Recounts units of a record on the current rayon pool, and all units with two different counts.
-fn recount(record: &Record, units: &[usize], session: &Session) -> Result<Findings, Error> {
+/// Recounts units on the current rayon pool, and all units with two different counts.
+fn recount<'a>(
+    records: Vec<&'a Record>,
+    units: &[usize],
+    session: &Session,
+) -> Result<Findings<'a>, Error> {
     let counted = || session.progress.advance(1);
-    let verdict = verify(record, units, &counted, &session.cancel)?;
-    let mut wrong_lines = wrong_lines_of_differences(record, &verdict);
-    wrong_lines.extend(wrong_lines_of_disputed(record, &verdict));
-    Ok(Findings { verdict, wrong_lines })
+    let verdict = verify(&records, units, &counted, &session.cancel)?;
+    let wrong_lines = wrong_lines(&records, &verdict);
+    Ok(Findings { records, verdict, wrong_lines })
 }
 
-impl Findings {
+impl Findings<'_> {
     /// Returns the numbers of the units of which a wrong count was found.
     fn wrong_units(&self) -> BTreeSet<usize> {
         let mut units = BTreeSet::new();
@@ -91,9 +101,14 @@ impl Findings {
         units
     }
 
+    /// Returns the number of finished units.
+    fn finished(&self) -> usize {
+        finished_units(&self.records).len()
+    }
+
     /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
     /// recounted.
-    fn judge(&self, record: &Record, all_units: usize) -> Exit {
+    fn judge(&self, merged: &Merged<'_>, all_units: usize) -> Exit {
         let mut messages = Vec::new();
         for WrongLine { line, recounted } in &self.wrong_lines {
             let unit = line.unit;
@@ -102,12 +117,8 @@ impl Findings {
             ));
         }
         print_first(messages.into_iter());
-        print_commands(
-            damaged_lines(&record.left_out),
-            lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line)),
-        );
-        print_commands_that_take_apart(&record.left_out);
-        let exit = check(record);
+        self.print_commands();
+        let exit = check(&self.records, merged.total());
         if !self.wrong_units().is_empty() {
             return Exit::Failed;
         }
@@ -117,38 +128,53 @@ impl Findings {
             message!("stopped after recounting {recounted} of {all_units}: no difference so far");
             return exit.and(Exit::Stopped);
         }
-        if record.sum().units == 0 {
+        if self.finished() == 0 {
             message!("nothing was checked: no unit is finished");
             return exit.and(Exit::Stopped);
         }
-        if record.total().is_none() {
+        if merged.total().is_none() {
             let found = if recounted > 0 { "no difference so far; " } else { "" };
             message!("{found}the count is not finished");
         }
         exit
     }
 
-    fn report(&self, record: &Record, seed: u64) -> Report {
+    /// Prints the commands that take all bad lines out.
+    fn print_commands(&self) {
+        let mut bad = lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line));
+        for record in &self.records {
+            for (path, numbers) in damaged_lines(&record.left_out) {
+                bad.entry(path).or_default().extend(numbers);
+            }
+        }
+        print_commands(bad);
+        for record in &self.records {
+            print_commands_that_take_apart(&record.left_out);
+        }
+    }
+
+    fn report(&self, merged: &Merged<'_>, seed: u64) -> Report {
         let recounted = self.verdict.recounted;
+        let disputed = self.verdict.disputed.len();
         let wrong_units = self.wrong_units().len();
-        let found = if wrong_units > 0 {
-            format!(": {wrong_units} DIFFER")
+        let finished = many(self.finished(), "unit");
+        let mut text = format!("{recounted} of {finished} by backtracking, seed {seed}");
+        if disputed > 0 {
+            text += &format!(", and {} with two counts", many(disputed, "unit"));
+        }
+        if wrong_units > 0 {
+            text += &format!(": {wrong_units} DIFFER");
         } else if recounted > 0 {
-            ": no difference".to_owned()
-        } else {
-            String::new()
-        };
-        let finished = many(record.sum().units, "unit");
-        let as_written = if is_as_written(record) { ", every line as it was written" } else { "" };
+            text += ": no difference";
+        }
+        let is_as_written = self.records.iter().all(|record| is_as_written(record));
+        let as_written = if is_as_written { ", every line as it was written" } else { "" };
         let differences: Vec<Value> = self.wrong_lines.iter().map(difference).collect();
-        let undetected_part = self.verdict.undetected_part(record.sum().units);
-        let mut report = journals::report(record);
+        let undetected_part = self.verdict.undetected_part(self.finished());
+        let mut report = merged.report();
         report
             .row("finished", format_args!("{finished}{as_written}"))
-            .row(
-                "recounted",
-                format_args!("{recounted} of {finished} by backtracking, seed {seed}{found}"),
-            )
+            .row("recounted", text)
             .field("recounted", recounted)
             .bare(wrong_units)
             .field("seed", seed.to_string())
@@ -174,38 +200,26 @@ impl Findings {
     }
 }
 
-/// Looks up the lines of the recounted units that differ.
-fn wrong_lines_of_differences(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
-    let mut recounted = BTreeMap::new();
+/// Looks up the lines of the recounted units whose counts are wrong.
+fn wrong_lines(records: &[&Record], verdict: &Verdict) -> Vec<WrongLine> {
+    let mut recounts = BTreeMap::new();
     for difference in &verdict.differences {
-        recounted.insert(difference.unit, difference.recounted);
+        recounts.insert(difference.unit, difference.recounted);
     }
-    let units: Vec<usize> = recounted.keys().copied().collect();
-    let mut wrong_lines = Vec::new();
-    for line in record.find(&units) {
-        let recounted = recounted[&line.unit];
-        wrong_lines.push(WrongLine { line, recounted });
-    }
-    wrong_lines
-}
-
-/// Returns the wrong lines of the units with two different counts. After a cancellation, the units that were not
-/// recounted are left out.
-fn wrong_lines_of_disputed(record: &Record, verdict: &Verdict) -> Vec<WrongLine> {
-    let mut recounted_units = BTreeMap::new();
     for recount in &verdict.disputed {
-        recounted_units.insert(recount.unit, recount.recounted);
+        recounts.insert(recount.unit, recount.recounted);
     }
+    let units: Vec<usize> = recounts.keys().copied().collect();
     let mut wrong_lines = Vec::new();
-    for error in &record.left_out {
-        let Error::CountsDiffer { lines } = error else { continue };
-        let Some(&recounted) = recounted_units.get(&lines[0].unit) else { continue };
-        for line in lines {
+    for record in records {
+        for line in record.find(&units) {
+            let recounted = recounts[&line.unit];
             if line.count != recounted {
-                wrong_lines.push(WrongLine { line: line.clone(), recounted });
+                wrong_lines.push(WrongLine { line, recounted });
             }
         }
     }
+    wrong_lines.sort_by_key(|wrong| wrong.line.unit);
     wrong_lines
 }
 

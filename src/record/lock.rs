@@ -165,7 +165,7 @@ pub(super) fn read_whole_from_disk(
     let put = |line: DoneLine<'_>| gathered.put(&line);
     let mut input = CountingReader::new(file);
     let reading = Reading::new(&plan, cancel);
-    let journal = JournalFile::read(path, &mut input, false, &reading, put)?;
+    let journal = JournalFile::read(path, &mut input, &reading, put)?;
     let has_begun = journal.is_some();
     let record = Record::from_journals(gathered, path, vec![Ok(journal)], &reading)?;
     check_is_whole(&record)?;

@@ -1,9 +1,8 @@
-//! What a record says of the progress of a count: which processes are counting, and what each shard has finished.
+//! What a record says of the progress of a count: what it has cost, and what each shard has finished.
 
 use std::time::Duration;
 
 use super::Record;
-use super::reader::JournalFile;
 use super::runs::Run;
 use crate::error::Error;
 use crate::shard::Shard;
@@ -34,13 +33,7 @@ impl Record {
         sum
     }
 
-    /// Returns the journals that processes are writing.
-    pub fn running(&self) -> impl Iterator<Item = &JournalFile> {
-        self.files().iter().filter(|file| file.is_written && !file.runs.is_empty())
-    }
-
-    /// Returns how far each shard is, if the plan is cut into this number of
-    /// shards.
+    /// Returns how far each shard is, if the plan is cut into this number of shards.
     ///
     /// # Errors
     ///

@@ -8,16 +8,15 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use super::disk::{host_in, is_locked, open};
+use super::disk::{host_in, open};
 use super::first_line::FirstLine;
 use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off, may_hide_run};
 use super::runs::{Run, Texts};
 use crate::cancel::Cancel;
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
-use crate::forecast::Cores;
 use crate::plan::Plan;
 
 /// A journal that was read.
@@ -34,14 +33,8 @@ pub struct JournalFile {
     pub cut_off: u64,
     /// The time at which the file was last written, by the clock of the file system.
     pub modified: Option<SystemTime>,
-    /// Whether a process held the lock of the file, and so was writing it. Only [`Record::watch`](super::Record::watch)
-    /// looks for it. Some file systems do not show locks of other hosts: then the processes of other hosts are not
-    /// noticed.
-    pub is_written: bool,
     /// Whether the last of the complete lines has no line feed. That happens only if the line is damaged.
     pub(super) lacks_line_feed: bool,
-    /// The cores that the writing process gets. `None` if the file is not being written.
-    pub(super) cores: Option<Box<Cores>>,
     /// The reasons why lines were left out, or why the file was not read to its end.
     pub(super) left_out: Vec<Error>,
 }
@@ -52,11 +45,11 @@ pub(super) struct DoneLine<'a> {
     pub(super) number: usize,
     /// The process that finished the units.
     pub(super) run: &'a Run,
+    /// The number of this process among those that wrote the journal, counted from 1.
+    pub(super) run_number: usize,
     pub(super) done: UnitsDone,
 }
 
-/// A shorter time without a line means nothing, because the clocks of two machines differ.
-const MIN_SILENCE: Duration = Duration::from_secs(60);
 /// The number of pieces after which reading looks for a cancellation.
 const LOOK_EVERY: usize = 256;
 /// The largest number of other counts whose lines are told from damage.
@@ -70,7 +63,6 @@ pub(super) struct Reading<'a> {
     /// The texts that runs of these journals share.
     texts: Texts,
     cancel: &'a Cancel,
-    looks_for_writers: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -82,13 +74,7 @@ impl<'a> Reading<'a> {
             line_crc: LineCrc::of(plan),
             texts: Texts::default(),
             cancel,
-            looks_for_writers: false,
         }
-    }
-
-    /// Makes the reading look which of the journals are being written, if that matters.
-    pub(super) fn look_for_writers(self, looks_for_writers: bool) -> Self {
-        Self { looks_for_writers, ..self }
     }
 
     /// Returns [`Error::StoppedBefore`] after a cancellation.
@@ -98,16 +84,6 @@ impl<'a> Reading<'a> {
 }
 
 impl JournalFile {
-    /// Returns the time since the journal was last written, if that is much longer than it took before from one line to
-    /// the next: longer than a minute, and twice as long as the longest time. Then the process has perhaps been stopped.
-    /// Returns `None` for a journal that no process writes.
-    pub(crate) fn silence(&self, now: SystemTime) -> Option<Duration> {
-        let longest_gap = self.cores.as_ref()?.longest_gap();
-        let silence = now.duration_since(self.modified?).ok()?;
-        let expected = MIN_SILENCE.max(Duration::from_secs_f64(2.0 * longest_gap));
-        (silence > expected).then_some(silence)
-    }
-
     /// Returns the host that the name of the file contains, if a process created it in a folder.
     pub fn host(&self) -> Option<&str> {
         host_in(self.path.file_name()?.to_str()?)
@@ -120,9 +96,7 @@ impl JournalFile {
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
         reading.check()?;
-        let file = open(path)?;
-        let is_written = reading.looks_for_writers && is_locked(&file);
-        Self::read(path, &file, is_written, reading, take)
+        Self::read(path, open(path)?, reading, take)
     }
 
     /// Reads a journal, and passes each line with finished units to `take`. Damaged lines and lines of other counts are
@@ -138,7 +112,6 @@ impl JournalFile {
     pub(super) fn read(
         path: &Path,
         input: impl Read,
-        is_written: bool,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
     ) -> Result<Option<Self>, Error> {
@@ -165,9 +138,7 @@ impl JournalFile {
             bytes: 0,
             cut_off: 0,
             modified,
-            is_written,
             lacks_line_feed: false,
-            cores: is_written.then(Box::default),
             left_out: first_error.iter().cloned().collect(),
         };
         let mut reader = LineReader::new(reading, file, take);
@@ -212,9 +183,7 @@ impl JournalFile {
             bytes: 0,
             cut_off: 0,
             modified: None,
-            is_written: false,
             lacks_line_feed: false,
-            cores: None,
             left_out: Vec::new(),
         };
         let mut sum = Sum::default();
@@ -356,21 +325,16 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
         match line {
             Line::Run(run) => {
                 self.begin_run(run);
-                if let Some(cores) = &mut self.file.cores {
-                    **cores = Cores::default();
-                }
             }
             Line::Done(done) => {
                 // Damage may have hidden the beginning of another run.
                 if !self.is_run_known {
                     self.begin_run(Run::unknown());
                 }
+                let run_number = self.file.runs.len();
                 let run = self.file.runs.last_mut().expect("a run has begun");
                 run.add(&done);
-                if let Some(cores) = &mut self.file.cores {
-                    cores.record(&done);
-                }
-                (self.take)(DoneLine { number: self.number, run, done });
+                (self.take)(DoneLine { number: self.number, run, run_number, done });
             }
         }
     }

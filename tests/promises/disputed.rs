@@ -186,10 +186,10 @@ fn a_check_recounts_the_units_with_two_counts_as_the_others() {
     let mut units = journals.units;
     units.sort_unstable();
     assert_eq!(record.disputed(), units);
-    let chosen = choose_units(&record, 3, 1);
+    let chosen = choose_units(&[&record], 3, 1);
     let heard = AtomicUsize::new(0);
     let hear = || _ = heard.fetch_add(1, Ordering::Relaxed);
-    let verdict = verify(&record, &chosen, &hear, &Cancel::new()).expect("a verdict");
+    let verdict = verify(&[&record], &chosen, &hear, &Cancel::new()).expect("a verdict");
     assert_eq!((verdict.recounted, verdict.differences.len()), (3, 0));
     let found: Vec<_> = verdict.disputed.iter().map(|of| (of.unit, Some(of.recounted))).collect();
     assert_eq!(found, units.map(|unit| (unit, right.count(unit))));
@@ -197,7 +197,7 @@ fn a_check_recounts_the_units_with_two_counts_as_the_others() {
 
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = verify(&record, &chosen, &|| (), &cancel).expect("a verdict");
+    let stopped = verify(&[&record], &chosen, &|| (), &cancel).expect("a verdict");
     assert_eq!((stopped.recounted, stopped.disputed.len()), (0, 0));
 }
 

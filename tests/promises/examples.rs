@@ -5,7 +5,7 @@
 //!
 //! * a line that begins with `nqueens` in a block of `sh`,
 //! * a line that begins with `$ nqueens` in a block of `text` or `console`,
-//! * a command in `inline code`. If it has no operands, as in `nqueens merge --twice`, it only names a command and
+//! * a command in `inline code`. If it has no operands, as in `nqueens merge --missing`, it only names a command and
 //!   options. Then the help must list them.
 //!
 //! Each example runs in a shell in a fresh folder, on small boards and with short times (see `Small`), and must end
@@ -235,7 +235,7 @@ fn an_example_that_does_not_run_is_noticed() {
         of("nqueens count 24 --shard 1/40 --journal /shared/q24/ | cat", false),
         of("nqueens shard 24 --index 0 --shards 40 --out q24", false),
         of("nqueens merge q24 --into new.journal", true),
-        of("nqueens merge --twice", true),
+        of("nqueens merge --missing", true),
         of("nqueens merge --into", true),
         of("nqueens count 24 --journal q24", false),
         of("nqueens frobnicate", true),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use nqueens::known::known;
-use nqueens::record::{Record, compare_counts, journals_in};
+use nqueens::record::{BothCounts, Record, journals_in};
 use nqueens::{Count, Engine, Shard, WhichCount};
 
 use crate::common::{arg, contents, counts, fresh_folder, json, keep_lines, output, size, stdout};
@@ -144,9 +144,10 @@ fn both_counts_of_a_board_prove_its_total() {
     for engine in ["board-scan", "bool-arrays", "bitmask", "subtrees", "colours"] {
         let first = copy("twice", &format!("{engine}-first"));
         let second = copy("twice", &format!("{engine}-second"));
-        let comparison = compare_counts(&record(&first), &record(&second)).expect("one plan");
-        assert_eq!((comparison.units, comparison.differing), (record(&first).plan().units(), 0));
-        let merged = output(&["merge", "--twice", "--quiet", arg(&first), arg(&second)]);
+        let comparison = BothCounts::compare(&record(&first), &record(&second)).expect("one plan");
+        let units = record(&first).plan().units();
+        assert_eq!((comparison.counted_twice, comparison.differing.len()), (units, 0));
+        let merged = output(&["merge", "--quiet", arg(&first), arg(&second)]);
         let total = record(&first).total().expect("finished");
         assert_eq!(stdout(&merged), format!("{total}\n"), "{engine}: {merged:?}");
     }

@@ -1,5 +1,5 @@
-//! Promise: the second count finds the count of every unit on mirrored data, and `merge --twice` compares the two
-//! counts unit by unit. docs/Q28.md makes this promise under "Compare", and docs/COLOURS.md under "The second count".
+//! Promise: the second count finds the count of every unit on mirrored data, and `merge` compares the two counts
+//! unit by unit. docs/Q28.md makes this promise under "Compare", and docs/COLOURS.md under "The second count".
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use nqueens::record::{JournalError, Record, split_by_plan};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount, Worker};
 
 use crate::common::{
-    commands_after, contents, fresh, fresh_folder, journal_error, kernels, nqueens,
-    raise_first_count, refused, run, run_in_shell, size, stderr, stdout,
+    commands_after, contents, fresh, fresh_folder, journal_error, json, kernels, nqueens,
+    raise_first_count, refused, result, run, run_in_shell, size, stderr, stdout,
 };
 
 /// Counts units twice, and compares.
@@ -138,57 +138,76 @@ fn both_counts_can_share_a_folder() {
         let alone = run(nqueens(&[command]).args(second));
         assert!(alone.status.success(), "{alone:?}");
         assert!(stdout(&alone).contains(", second count\n"), "{alone:?}");
-        let chosen = run(nqueens(&[command, "--second"]).arg(&folder));
-        assert!(stdout(&chosen).contains(", second count\n"), "{chosen:?}");
         let whole = run(nqueens(&[command]).arg(&folder));
-        assert!(whole.status.success(), "{whole:?}");
-        // `status` shows both counts, the others the first.
-        assert_eq!(stdout(&whole).contains(", second count\n"), command == "status");
-        assert_eq!(stderr(&whole).contains("2 journals of the second count"), command != "status");
-        refused(&run(nqueens(&[command, "--second"]).args(first)), 3, &["of the second count"]);
+        assert_eq!((whole.status.code(), stderr(&whole)), (Some(0), ""), "{command}");
+        // The plan of both, then the plan of each; `status` has only the latter.
+        let plans = stdout(&whole).matches("plan         ").count();
+        let seconds = stdout(&whole).matches(", second count\n").count();
+        assert_eq!((plans, seconds), (if command == "status" { 2 } else { 3 }, 1), "{whole:?}");
+        let said = "144 of 144 units counted twice, all with equal counts\n";
+        assert!(stdout(&whole).contains(said), "{whole:?}");
     }
     assert_eq!(stdout(&run(nqueens(&["merge", "--quiet"]).args(second))), "14200\n");
+    let missing = run(nqueens(&["merge", "--missing"]).arg(&folder));
+    refused(&missing, 2, &["these are journals of both counts", "in a folder of its own"]);
+    for paths in paths {
+        let missing = run(nqueens(&["merge", "--missing"]).args(paths));
+        assert_eq!(result(&missing), (Some(0), "", ""));
+    }
 }
 
-/// Two counts prove a total only if both have every unit, with the same count.
+/// Whatever of both counts is there is used, and a unit with different counts is never part of a total.
 #[test]
-fn a_total_is_counted_twice_unit_by_unit() {
+fn both_counts_are_compared_unit_by_unit() {
     let folder = fresh_folder("second-twice");
     let [first, second] = both_counts(&folder);
-    let twice = |paths: &[&PathBuf]| run(nqueens(&["merge", "--twice"]).args(paths));
-    let proof = twice(&[&folder]);
-    assert!(proof.status.success(), "{proof:?}");
-    let text = stdout(&proof);
+    let merge = |paths: &[&PathBuf]| run(nqueens(&["merge"]).args(paths));
     let units = contents(&first[0]).plan().units();
-    for line in [
-        format!("{units} of {units} units counted twice, all with equal counts"),
-        "total        14200\n".to_owned(),
-    ] {
-        assert!(text.contains(&line), "{line}: {text}");
+    let half = contents(&first[0]).sum().units;
+    let cases: [(&[&PathBuf], usize); 3] = [
+        (&[&folder], units),
+        (&[&first[0], &first[1], &second[1]], units - half),
+        // Each count has a half of the units.
+        (&[&first[0], &second[1]], 0),
+    ];
+    for (paths, counted_twice) in cases {
+        let merged = merge(paths);
+        assert_eq!((merged.status.code(), stderr(&merged)), (Some(0), ""), "{paths:?}");
+        let text = stdout(&merged);
+        let twice =
+            format!("{counted_twice} of {units} units counted twice, all with equal counts\n");
+        assert!(text.contains("\ntotal        14200\n") && text.contains(&twice), "{text}");
+        let object = json(&run(nqueens(&["merge", "--json"]).args(paths)));
+        assert_eq!((&object["total"], &object["count"]), (&"14200".into(), &"both".into()));
+        assert_eq!(object["counted_twice"], counted_twice, "{object}");
+        let of_each = [&object["first"]["count"], &object["second"]["count"]];
+        assert_eq!(of_each, ["first", "second"], "{object}");
+        assert_eq!(stdout(&run(nqueens(&["merge", "-q"]).args(paths))), "14200\n");
     }
-    assert_eq!(stdout(&run(nqueens(&["merge", "--twice", "-q"]).arg(&folder))), "14200\n");
-
-    let once = twice(&[&first[0], &first[1], &second[1]]);
-    assert_eq!((once.status.code(), stdout(&once)), (Some(3), ""));
-    let reason = stderr(&once);
-    let so_far = format!("of {units} units counted twice, all with equal counts");
-    for part in [&*so_far, "second count: ", "all in shard 0 of 0-1"] {
-        assert!(reason.contains(part), "{part}: {reason}");
+    let part = merge(&[&first[0], &second[0]]);
+    assert_eq!((part.status.code(), stdout(&part)), (Some(3), ""));
+    for name in ["first count: ", "second count: "] {
+        assert!(stderr(&part).contains(name), "{part:?}");
     }
-    let none = twice(&[&first[0]]);
-    assert_eq!(none.status.code(), Some(3), "{none:?}");
-    assert!(stderr(&none).contains("holds a finished unit of the second count yet"), "{none:?}");
 
     // One more solution in one unit of the second count, and everything else as it would be written.
     let wrong_unit = raise_first_count(&second[0]);
     // The wrong line is in a copy, too.
     fs::copy(&second[0], folder.join("copy.journal")).expect("room");
-    let differs = twice(&[&folder]);
+    let differs = merge(&[&folder]);
     assert_eq!((differs.status.code(), stdout(&differs)), (Some(1), ""));
     let reason = stderr(&differs);
     let unit = format!("unit {wrong_unit} differs: first count ");
     let parts = [&unit, "copy.journal", "the counts differ in 1 unit"];
     assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
+    let status = run(nqueens(&["status", "--json"]).arg(&folder));
+    assert_eq!((status.status.code(), &json(&status)["differing"]), (Some(1), &1.into()));
+    // Backtracking shows which count is wrong, even if it chooses no unit.
+    let verified = run(nqueens(&["verify", "--units", "0"]).arg(&folder));
+    assert_eq!(verified.status.code(), Some(1), "{verified:?}");
+    let found = commands_after("their units are counted again: ", stderr(&verified));
+    assert_eq!(found.len(), 2, "{verified:?}");
+    assert!(found.iter().all(|command| !command.contains(first[0].to_str().expect("text"))));
 
     // Nobody knows which count is wrong, so all lines of the unit are taken out, and its units are counted again.
     let commands = commands_after("their units are counted again: ", reason);
@@ -196,14 +215,14 @@ fn a_total_is_counted_twice_unit_by_unit() {
     for command in commands {
         run_in_shell(&command);
     }
-    let once_each = twice(&[&folder]);
+    let once_each = merge(&[&folder]);
     assert_eq!((once_each.status.code(), stdout(&once_each)), (Some(3), ""));
     for which in [WhichCount::First, WhichCount::Second] {
         let again = count(12, which).journal(&folder).run().expect("a count");
         assert!(again.units_before < again.units, "{which}: the unit is missing");
         assert_eq!(again.total, 14_200, "{which}");
     }
-    assert!(twice(&[&folder]).status.success());
+    assert!(merge(&[&folder]).status.success());
 }
 
 #[test]

@@ -36,7 +36,6 @@ fn bad_input_gets_one_clear_line() {
         (&["verify", "nofile"], "name a file or folder that exists"),
         (&["merge", "nofile", "--missing"], "name a file or folder that exists"),
         (&["merge", "nofile", "--missing", "--json"], "--json"),
-        (&["merge", "nofile", "--missing", "--twice"], "--twice"),
         (&["estimate", "8", "--seconds", "0"], "a time like 1m30s"),
         (&["count", "8", "--json=1"], "unexpected value '1' for '--json'"),
         (&["count", "8", "-t"], "a value is required for '--threads <T>'"),

@@ -30,11 +30,11 @@ fn falsify(path: &Path, step: usize) -> usize {
 }
 
 fn verify(contents: &Record, chosen: &[usize], cancel: &Cancel) -> Verdict {
-    verify::verify(contents, chosen, &|| (), cancel).expect("a verdict")
+    verify::verify(&[contents], chosen, &|| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    let chosen = choose_units(contents, units, seed);
+    let chosen = choose_units(&[contents], units, seed);
     verify(contents, &chosen, &Cancel::new())
 }
 
@@ -49,7 +49,7 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let chosen = choose_units(&contents, 5, 2);
+        let chosen = choose_units(&[&contents], 5, 2);
         let all = verify(&contents, &chosen, &Cancel::new());
         assert_eq!(all.recounted, 5);
     }
@@ -103,8 +103,8 @@ fn the_same_seed_chooses_the_same_units() {
 fn a_seed_chooses_the_units_that_it_always_chose() {
     let contents = contents(&finished("pinned", Engine::Subtrees));
     assert_eq!(contents.sum().units, 80);
-    assert_eq!(choose_units(&contents, 10, 7), [4, 5, 7, 17, 21, 32, 35, 44, 57, 67]);
-    let of_another = choose_units(&contents, 10, u64::MAX);
+    assert_eq!(choose_units(&[&contents], 10, 7), [4, 5, 7, 17, 21, 32, 35, 44, 57, 67]);
+    let of_another = choose_units(&[&contents], 10, u64::MAX);
     assert_eq!(of_another, [12, 22, 24, 34, 35, 37, 46, 57, 78, 79]);
 }
 
@@ -123,7 +123,7 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
-    let chosen = choose_units(&contents, 9, 1);
+    let chosen = choose_units(&[&contents], 9, 1);
     let verdict = verify(&contents, &chosen, &cancel);
     assert_eq!((chosen.len(), verdict.recounted), (9, 0));
     // Nothing was shown, also of a journal that has no finished unit.

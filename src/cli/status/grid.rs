@@ -1,10 +1,12 @@
 //! The shards as a grid of squares. Each square is filled as far as the units of its shard are finished, and framed if a
 //! process works on it.
 
-use crate::record::{Record, ShardUnits};
+use std::collections::BTreeSet;
+
+use crate::record::ShardUnits;
 use maud::{Markup, html};
 
-use crate::cli::journals::running_indices;
+use super::state::CountState;
 
 /// A browser draws a grid of up to this many squares at once, and its page stays below two megabytes. A larger grid
 /// is left out.
@@ -45,13 +47,14 @@ impl State {
 }
 
 /// Returns the grid with its legend, if the plan is cut into shards.
-pub(super) fn section(record: &Record) -> Markup {
+pub(super) fn section(count: &CountState<'_>) -> Markup {
+    let record = count.record;
     let number = record.shards.unwrap_or(1);
     if number <= 1 {
         return html! {};
     }
     let Ok(shards) = record.shard_units(number) else { return html! {} };
-    let running = running_indices(record, number);
+    let running = count.running.shards(number);
     let mut states = Vec::new();
     for (index, shard) in shards.iter().enumerate() {
         states.push(state(*shard, &running, index));
@@ -69,7 +72,7 @@ pub(super) fn section(record: &Record) -> Markup {
     }
 }
 
-fn state(shard: ShardUnits, running: &[usize], index: usize) -> State {
+fn state(shard: ShardUnits, running: &BTreeSet<usize>, index: usize) -> State {
     if shard.finished == shard.units {
         State::Complete
     } else if running.contains(&index) {
@@ -109,12 +112,12 @@ mod tests {
     #[test]
     fn a_square_says_how_far_its_shard_is() {
         let shard = ShardUnits { units: 1935, finished: 1, disputed: 0 };
-        let cell = cell(4, shard, state(shard, &[3], 4)).into_string();
+        let cell = cell(4, shard, state(shard, &[3].into(), 4)).into_string();
         let title = "title=\"shard 4: in part, not running, 1 of 1935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
         for (finished, part) in [(1934, 89), (1935, 100)] {
             let shard = ShardUnits { units: 1935, finished, disputed: 0 };
-            let square = super::cell(4, shard, state(shard, &[], 4)).into_string();
+            let square = super::cell(4, shard, state(shard, &BTreeSet::new(), 4)).into_string();
             assert!(square.contains(&format!("style=\"--part:{part}%\"")), "{square}");
         }
     }

@@ -6,26 +6,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::WhichCount;
-use crate::record::{JournalFile, Record};
+use crate::record::{JournalFile, Record, Running};
 use maud::{Markup, PreEscaped, html};
 
 use super::grid;
-use super::state::{Resume, add_facts, percent};
+use super::resume::Resume;
+use super::state::CountState;
 use crate::cli::format::{duration, many, time, utc};
 use crate::cli::quote::escaped;
 use crate::cli::report::Report;
 
 /// Returns the page of some counts. `paths` are the journals and folders that the user named.
-pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> String {
+pub(super) fn page(counts: &[&CountState<'_>], paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let mut titles = Vec::new();
     for count in counts {
-        titles.push(format!("{}: {} %", name(count), percent(count)));
+        titles.push(format!("{}: {} %", name(count.record), count.percent()));
     }
-    let is_running = counts.iter().any(|count| count.running().next().is_some());
+    let is_running = counts.iter().any(|count| !count.running.is_empty());
     let page = html! {
         (PreEscaped("<!doctype html>\n<html lang=\"en\">\n"))
         meta charset="utf-8";
@@ -36,10 +37,10 @@ pub(super) fn page(counts: &[Record], paths: &[PathBuf], now: SystemTime) -> Str
         }
         title { (titles.join("; ")) }
         style { (PreEscaped(include_str!("page.css"))) }
-        main { @for count in counts { (section(count, counts, now)) } }
+        main { @for count in counts { (section(count)) } }
         footer {
             p {
-                "Made at " time { (utc(now)) } " by " code { "nqueens status --html" }
+                "Made at " time { (utc(counts[0].now)) } " by " code { "nqueens status --html" }
                 ", version " (env!("CARGO_PKG_VERSION"))
                 ", from the journals in " code { (escaped(names.join(", "))) } "."
             }
@@ -59,13 +60,14 @@ fn name(record: &Record) -> String {
 }
 
 /// Returns the part of the page on one count.
-fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
+fn section(count: &CountState<'_>) -> Markup {
+    let record = count.record;
     let plan = record.plan();
     let hash = format!("{:08x}", plan.hash());
-    let percent = percent(record);
+    let percent = count.percent();
     let done = record.sum().units;
     let mut facts = Report::default();
-    add_facts(&mut facts, record, now);
+    count.add_facts(&mut facts);
     html! {
         section {
             h2 { (name(record)) }
@@ -78,10 +80,10 @@ fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
                 }
             }
             dl.facts { @for (term, text) in facts.rows() { div { dt { (term) } dd { (text) } } } }
-            (grid::section(record))
-            (processes(record))
+            (grid::section(count))
+            (processes(&count.running, record))
             (machines(record))
-            @match Resume::of(record, counts) {
+            @match Resume::of(count) {
                 Resume::Finished | Resume::Running => {}
                 Resume::Command(command) => {
                     h3 { "What is missing" }
@@ -98,10 +100,10 @@ fn section(record: &Record, counts: &[Record], now: SystemTime) -> Markup {
 }
 
 /// Returns a table of the processes that write now.
-fn processes(record: &Record) -> Markup {
+fn processes(running: &Running<'_>, record: &Record) -> Markup {
     // In the order of the shards.
     let mut rows = BTreeSet::new();
-    for file in record.running() {
+    for file in running.files() {
         let Some(run) = file.runs.last() else { continue };
         let row = [
             run.shard.index().to_string(),

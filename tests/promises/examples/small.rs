@@ -91,7 +91,7 @@ impl Small<'_> {
         }
     }
 
-    /// Makes the journals that an example reads: a file, or a folder with both counts in shards.
+    /// Makes the journals that an example reads: a file, or a folder of shards.
     fn journals(&self, word: &str) -> String {
         let word = match word {
             "FILE" | "FILE..." => "q8.journal",
@@ -167,7 +167,7 @@ fn small_boards(word: &str, large: u32) -> String {
 struct Fixtures {
     first: PathBuf,
     second: PathBuf,
-    /// A folder with three shards of both counts.
+    /// A folder with three shards.
     shards: PathBuf,
 }
 
@@ -187,7 +187,6 @@ impl Fixtures {
         fs::create_dir(&shards).expect("room");
         for shard in ["0/3", "1/3", "2/3"] {
             count_small_board(&shards, &["--shard", shard]);
-            count_small_board(&shards, &["--shard", shard, "--second"]);
         }
         Self { first, second, shards }
     }

@@ -1,0 +1,238 @@
+//! Which processes are counting, and how long the rest of a count takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+
+use super::Record;
+use super::disk::is_being_written;
+use super::progress::ShardUnits;
+use super::reader::{DoneLine, JournalFile, Reading};
+use super::runs::{Run, RunKind};
+use crate::board::known::known;
+use crate::cancel::Cancel;
+use crate::forecast::{Approximate, Cores, Rest, Sample, WallTime};
+use crate::shard::Shard;
+
+/// A shorter time without a line means nothing, because the clocks of two machines differ.
+const MIN_SILENCE: Duration = Duration::from_secs(60);
+
+/// The processes that are counting, as [`Record::running`] found them.
+#[derive(Debug)]
+pub struct Running<'a> {
+    record: &'a Record,
+    processes: Vec<Process<'a>>,
+}
+
+/// A process that is writing a journal.
+#[derive(Debug)]
+struct Process<'a> {
+    file: &'a JournalFile,
+    run: &'a Run,
+    /// The cores that the process got lately.
+    cores: Cores,
+}
+
+/// The time that the rest of a count takes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WorkLeft {
+    /// The CPU time of all missing units in seconds. `None` while nothing is finished. The standard error is infinite
+    /// while too little is finished.
+    pub cpu_seconds: Option<Approximate>,
+    /// The wall time until the last of the processes that are counting at this moment ends, because its shard is
+    /// complete. `None` if no process is counting, or while too little is known.
+    pub wall_time: Option<WallTime>,
+}
+
+impl Record {
+    /// Looks which of the journals are being written at this moment, by their locks. Journals of complete shards are
+    /// passed over.
+    ///
+    /// Some file systems do not show locks of other hosts. Then the processes of other hosts are not noticed.
+    pub fn running(&self) -> Running<'_> {
+        let mut shards = ShardsByNumber::default();
+        let mut processes = Vec::new();
+        for file in self.files() {
+            let Some(run) = file.runs.last() else { continue };
+            if shards.missing_in(run.shard, self) > 0 && is_being_written(&file.path) {
+                processes.push(Process { file, run, cores: cores_of(file, self) });
+            }
+        }
+        Running { record: self, processes }
+    }
+
+    /// Returns the part of the plan that is not finished.
+    fn rest(&self) -> Rest {
+        let done = self.sum();
+        let total = known(self.plan().size()).total;
+        Rest {
+            units: self.plan().units() - done.units,
+            solutions: total.map(|total| total as f64 - done.solutions as f64),
+        }
+    }
+
+    /// Returns the finished units of the runs of a kind.
+    pub(crate) fn sample_of(&self, wanted: &RunKind) -> Sample {
+        self.samples.of(|kind| kind == wanted)
+    }
+}
+
+/// Reads the journal of a process again, and returns the cores that the process got lately.
+fn cores_of(file: &JournalFile, record: &Record) -> Cores {
+    let mut cores = Cores::default();
+    let mut run_number = 0;
+    let take = |line: DoneLine<'_>| {
+        if line.run_number != run_number {
+            run_number = line.run_number;
+            cores = Cores::default();
+        }
+        cores.record(&line.done);
+    };
+    // If the journal cannot be read any more, nothing is known of its process.
+    let _ = JournalFile::read_at(&file.path, &Reading::new(record.plan(), &Cancel::new()), take);
+    cores
+}
+
+impl Running<'_> {
+    /// Returns whether no process is counting.
+    pub fn is_empty(&self) -> bool {
+        self.processes.is_empty()
+    }
+
+    /// Returns the journals that are being written.
+    pub fn files(&self) -> impl Iterator<Item = &JournalFile> {
+        self.processes.iter().map(|process| process.file)
+    }
+
+    /// Returns the number of all threads that are counting.
+    pub fn threads(&self) -> usize {
+        self.processes.iter().map(|process| process.run.threads).sum()
+    }
+
+    /// Returns the indices of the shards that are being counted, if the plan is cut into this number of shards. Of a
+    /// process that counts the whole board, these are all.
+    pub fn shards(&self, shards: usize) -> BTreeSet<usize> {
+        let mut indices = BTreeSet::new();
+        for process in &self.processes {
+            let shard = process.run.shard;
+            if shard == Shard::WHOLE {
+                return (0..shards).collect();
+            }
+            if shard.shards() == shards {
+                indices.insert(shard.index());
+            }
+        }
+        indices
+    }
+
+    /// Returns the longest time for which a process has recorded nothing, if that is much longer than it took before
+    /// from one line to the next: longer than a minute, and twice as long as the longest time. Then the process has
+    /// perhaps been stopped.
+    pub fn silence(&self, now: SystemTime) -> Option<Duration> {
+        self.processes.iter().filter_map(|process| process.silence(now)).max()
+    }
+
+    /// Estimates how long the missing units take.
+    ///
+    /// The sample is the work of runs with the kernel, CPU and number of threads of the runs that are counting. If no
+    /// process is counting, the sample is all runs. The standard error is infinite if these runs are not like each
+    /// other. It is also infinite if no run like the ones that are counting has finished a unit: then the sample is
+    /// all runs.
+    pub fn work_left(&self) -> WorkLeft {
+        let mut current = kinds_of(self.processes.iter().map(|process| process.run));
+        if current.is_empty() {
+            current = kinds_of(self.record.runs());
+        }
+        let mut sample = self.record.samples.of(|kind| current.contains(kind));
+        let is_like_current = !sample.is_empty();
+        if !is_like_current {
+            sample = self.record.samples.of(|_| true);
+        }
+        let is_error_known = is_like_current && current.len() == 1;
+        let estimate = |rest| {
+            let seconds = sample.estimate_cpu_seconds(rest)?;
+            Some(if is_error_known { seconds } else { Approximate::roughly(seconds.value) })
+        };
+        WorkLeft {
+            cpu_seconds: estimate(self.record.rest()).map(Approximate::with_run_variation),
+            wall_time: self.wall_time(estimate),
+        }
+    }
+
+    /// Returns the wall time until the last of the processes ends. `estimate` returns the CPU seconds of a rest.
+    fn wall_time(&self, estimate: impl Fn(Rest) -> Option<Approximate>) -> Option<WallTime> {
+        let cores_of_thread = self.cores_of_thread()?;
+        let mut shards = ShardsByNumber::default();
+        let mut latest: Option<WallTime> = None;
+        let mut all_cores = 0.0;
+        for process in &self.processes {
+            let shard = process.run.shard;
+            let rest = if shard == Shard::WHOLE {
+                self.record.rest()
+            } else {
+                Rest { units: shards.missing_in(shard, self.record), solutions: None }
+            };
+            let threads = process.run.threads as f64;
+            let cores = process.cores().unwrap_or(cores_of_thread * threads);
+            let time = WallTime::of(estimate(rest)?, cores);
+            all_cores += cores;
+            if latest.is_none_or(|latest| latest.seconds.value < time.seconds.value) {
+                latest = Some(time);
+            }
+        }
+        latest.map(|latest| WallTime { cores: all_cores, ..latest })
+    }
+
+    /// Returns how many cores a thread got lately, on average over the processes of which that is known.
+    fn cores_of_thread(&self) -> Option<f64> {
+        let mut threads = 0;
+        let mut cores = 0.0;
+        for process in &self.processes {
+            if let Some(cores_of_process) = process.cores() {
+                threads += process.run.threads;
+                cores += cores_of_process;
+            }
+        }
+        if threads == 0 { None } else { Some(cores / threads as f64) }
+    }
+}
+
+impl Process<'_> {
+    /// Returns how many cores the process got lately. Returns `None` while too little is known.
+    fn cores(&self) -> Option<f64> {
+        let mean = self.cores.mean()?;
+        Some(mean.min(self.run.threads as f64))
+    }
+
+    /// Returns the time since the process recorded something, if that is unusually long.
+    fn silence(&self, now: SystemTime) -> Option<Duration> {
+        let silence = now.duration_since(self.file.modified?).ok()?;
+        let longest_gap = Duration::from_secs_f64(self.cores.longest_gap());
+        (silence > MIN_SILENCE.max(2 * longest_gap)).then_some(silence)
+    }
+}
+
+/// How far each shard is, for each number of shards that was asked for.
+#[derive(Default)]
+struct ShardsByNumber(BTreeMap<usize, Vec<ShardUnits>>);
+
+impl ShardsByNumber {
+    /// Returns the number of units that are missing in a shard.
+    fn missing_in(&mut self, shard: Shard, record: &Record) -> usize {
+        let number = shard.shards();
+        let shards =
+            self.0.entry(number).or_insert_with(|| record.shard_units(number).unwrap_or_default());
+        shards.get(shard.index()).map_or(0, |shard| shard.units - shard.finished)
+    }
+}
+
+/// Returns the kinds of some runs, each once.
+fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
+    let mut kinds: Vec<RunKind> = Vec::new();
+    for run in runs {
+        if !kinds.iter().any(|kind| run.is_of(kind)) {
+            kinds.push(run.kind());
+        }
+    }
+    kinds
+}
