@@ -181,9 +181,11 @@ echo hello >"$folder/driver/n$n-0007-of-00$shards.journal"
 count driver
 ends_well driver 3
 
-scenario "the second count in the folder of the first"
+scenario "the second count in the folder of the first is refused, and in a folder of its own it is counted"
 count driver --second
-ends_well driver $shards
+ends_with driver 2 "the folder holds journals of another count (first): choose another one"
+count second --second
+ends_well second $shards
 
 scenario "the driver's disk is full: exit code 1. With more space the same command goes on"
 mkdir "$folder/small"

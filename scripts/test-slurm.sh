@@ -252,7 +252,7 @@ page 3
 page 2
 grep -q "^total  *$(published 10)$" "$work/page.log" || fail "docs/SLURM.md: $(cat "$work/page.log")"
 page 4
-second=$(nqueens merge "$work/page" --second --quiet)
+second=$(nqueens merge "$work/page-second" --quiet)
 [ "$second" = "$(published 10)" ] || fail "docs/SLURM.md: the second count is not complete"
 page 5
 say "the commands of docs/SLURM.md counted n = 10 twice"

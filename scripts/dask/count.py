@@ -61,7 +61,7 @@ def count_shard(shard: str, command: list[str]) -> bytes | EndError:
         raise end
 
 
-def missing_shards(merge: list[str], n: int, shards: int) -> list[int]:
+def missing_shards(merge: list[str], n: int, which: str, shards: int) -> list[int]:
     """Return the shards that the journals in the folder lack. The program decides, because it checks every line."""
     asked = subprocess.run([*merge, "--json"], stdout=subprocess.PIPE, check=False)
     if not asked.stdout:
@@ -69,9 +69,10 @@ def missing_shards(merge: list[str], n: int, shards: int) -> list[int]:
     report = json.loads(asked.stdout)
     if report["n"] not in (None, n):
         raise EndError(USAGE, f"the folder holds journals of n = {report['n']}: choose another one")
-    # If the folder has no journal of this count, the program answers for the other count.
-    if report["n"] is None or report["count"] != ("second" if "--second" in merge else "first"):
+    if report["n"] is None:
         return list(range(shards))
+    if report["count"] != which:
+        raise EndError(USAGE, f"the folder holds journals of another count ({report['count']}): choose another one")
     missing: list[int] = []
     for part in filter(None, (report["missing"]["indices"] or "").split(",")):  # as in 3,7-9
         first, _, last = part.partition("-")
@@ -146,16 +147,17 @@ def drive(argv: list[str]) -> int:
     parser.add_argument("--scheduler", metavar="ADDRESS", required=True, help="for example tcp://10.0.0.1:8786")
     parser.add_argument("--shards", metavar="K", type=int, required=True, help="number of shards")
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="folder for the journals")
-    parser.add_argument("--second", action="store_true", help="run the second count; FOLDER may hold the first, too")
+    parser.add_argument("--second", action="store_true", help="run the second count, in a folder of its own")
     parser.add_argument("--threads", metavar="T", type=int, default=1, help="threads of a task [%(default)s]")
     parser.add_argument("--program", default="nqueens", help="nqueens, here and on the workers [%(default)s]")
     request = parser.parse_args(argv[:split])
     second = ["--second"] if request.second else []
     command = [request.program, "count", str(request.n), *second, "--threads", str(request.threads), *argv[split + 1 :]]
-    merge = [request.program, "merge", str(request.out), *second, "--shards", str(request.shards)]
+    merge = [request.program, "merge", str(request.out), "--shards", str(request.shards)]
+    which = "second" if request.second else "first"
     try:
         request.out.mkdir(exist_ok=True)
-        missing = missing_shards(merge, request.n, request.shards)
+        missing = missing_shards(merge, request.n, which, request.shards)
     except (FileExistsError, FileNotFoundError, NotADirectoryError) as error:
         raise EndError(USAGE, str(error)) from None
     except OSError as error:
