@@ -51,8 +51,8 @@ impl Cancel {
     /// let begun = Instant::now();
     /// let is_over = || begun.elapsed() > Duration::from_millis(100);
     /// let count = Count::new(BoardSize::new(24)?);
-    /// let outcome = Cancel::run_until(is_over, |stop| count.cancel(stop).run())?;
-    /// assert!(outcome.is_err_and(|error| error.is_cancelled()));
+    /// let outcome = Cancel::run_until(is_over, |stop| count.stop_on(stop).run())??;
+    /// assert!(!outcome.is_complete());
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     ///

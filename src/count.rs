@@ -11,7 +11,7 @@ use crate::board::size::BoardSize;
 use crate::error::Error;
 pub use estimate::Estimate;
 pub use job::Outcome;
-pub use observe::{Observer, SoFar, Start};
+pub use observe::{Observer, OnProgress, SoFar, Start};
 pub use settings::Count;
 
 /// Returns the number of ways to place `n` queens on an `n` x `n` board so that none attacks another: Q(n),
@@ -29,5 +29,6 @@ pub use settings::Count;
 /// [`Error::InvalidValue`] for `n` above 32, and [`Error::LacksMemory`] if the engine needs more memory than there
 /// is.
 pub fn count(n: u32) -> Result<u128, Error> {
-    Count::new(BoardSize::new(n)?).run().map(|outcome| outcome.total)
+    let outcome = Count::new(BoardSize::new(n)?).run()?;
+    Ok(outcome.total.expect("nothing has stopped the count"))
 }

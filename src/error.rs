@@ -10,7 +10,6 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use crate::done::Sum;
 pub use journal::{IoError, JournalError, Lack, RecordedCount};
 
 /// The reason why a count could not start or finish.
@@ -51,19 +50,6 @@ pub enum Error {
     EntryOverflow {
         /// The number of the unit in its plan.
         unit: usize,
-    },
-
-    /// The count was cancelled before its end.
-    #[error(
-        "stopped after {} of {units} units, {} solutions so far",
-        done.units,
-        done.solutions
-    )]
-    Stopped {
-        /// The units that are finished, including units from earlier runs.
-        done: Sum,
-        /// The number of units that were to be finished.
-        units: usize,
     },
 
     /// The work was cancelled before it had a result.
@@ -213,6 +199,6 @@ impl Error {
 
     /// Returns whether the count was cancelled: then nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Stopped { .. } | Self::StoppedBefore { .. })
+        matches!(self, Self::StoppedBefore { .. })
     }
 }

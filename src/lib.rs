@@ -10,15 +10,17 @@
 //! can be stopped:
 //!
 //! ```no_run
-//! use nqueens::{BoardSize, Count, SoFar};
+//! use nqueens::{BoardSize, Count, OnProgress, SoFar};
 //!
-//! let watch = |so_far: &SoFar<'_>| {
+//! let watch = OnProgress(|so_far: &SoFar<'_>| {
 //!     eprintln!("{} of {} units, {} solutions", so_far.done.units, so_far.units, so_far.done.solutions);
-//! };
+//! });
 //! // If the process is killed, running this code again resumes from the journal.
 //! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
 //! let outcome = count.observer(&watch).run()?;
-//! println!("{} solutions in {:?}, published: {}", outcome.total, outcome.elapsed, outcome.published);
+//! if let Some(total) = outcome.total {
+//!     println!("{total} solutions in {:?}, published: {}", outcome.elapsed, outcome.published);
+//! }
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
@@ -30,7 +32,7 @@
 //! |---|---|
 //! | [`count()`], [`Count`], [`Outcome`] | a count in one call; a count with its settings; its result |
 //! | [`Estimate`] | the expected time and result of a count |
-//! | [`Observer`], [`Start`], [`SoFar`], [`Cancel`] | how to watch and to stop a count |
+//! | [`Observer`], [`OnProgress`], [`Start`], [`SoFar`], [`Cancel`] | how to watch and to stop a count |
 //! | [`BoardSize`] | the side of a board, 0 to 32 |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
 //! | [`known`], [`Published`] | the published counts with their sources; how a total compares with them |
@@ -94,7 +96,7 @@ pub use board::solutions::Solutions;
 pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
-pub use count::{Count, Estimate, Observer, Outcome, SoFar, Start, count};
+pub use count::{Count, Estimate, Observer, OnProgress, Outcome, SoFar, Start, count};
 pub use done::{Sum, UnitsDone};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
 pub use error::{Error, Remedy};

@@ -79,7 +79,7 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
     let mut random = fastrand::Rng::with_seed(seed);
     let finished = finished_units(records);
     let number = units.min(finished.len());
-    let mut chosen = random.choose_multiple(finished.into_iter(), number);
+    let mut chosen = random.choose_multiple(finished, number);
     chosen.sort_unstable();
     chosen
 }

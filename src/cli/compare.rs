@@ -271,6 +271,13 @@ struct Comparison<'a> {
     found: Exit,
 }
 
+/// A board that was counted once.
+struct Counted {
+    total: u128,
+    elapsed: Duration,
+    published: Published,
+}
+
 impl<'a> Comparison<'a> {
     /// Turns the options into what is to be compared.
     fn new(args: &'a CompareArgs) -> Result<Self, Failure> {
@@ -349,10 +356,10 @@ impl<'a> Comparison<'a> {
         self.progress.begin(&name, [0, runs], Work::Steps("runs"));
         for _ in 0..self.args.repeat {
             for timings in &mut *board {
-                let outcome = self.count(size, timings.configuration, &self.cancel)?;
-                self.check_published(size, timings.configuration, &outcome);
+                let counted = self.count(size, timings.configuration, &self.cancel)?;
+                self.check_published(size, timings.configuration, &counted);
                 // No time is 0, because its logarithm is drawn, and others are divided by it.
-                timings.seconds.push(outcome.elapsed.as_secs_f64().max(1e-9));
+                timings.seconds.push(counted.elapsed.as_secs_f64().max(1e-9));
             }
         }
         Ok(())
@@ -370,9 +377,9 @@ impl<'a> Comparison<'a> {
         let begun = Instant::now();
         let cancel = self.cancel.clone();
         let is_over = || cancel.is_cancelled() || begun.elapsed() >= limit;
-        let outcome = Cancel::run_until(is_over, |stop| self.count(size, configuration, stop))??;
-        self.check_published(size, configuration, &outcome);
-        Ok(outcome.total)
+        let counted = Cancel::run_until(is_over, |stop| self.count(size, configuration, stop))??;
+        self.check_published(size, configuration, &counted);
+        Ok(counted.total)
     }
 
     /// Counts a board once.
@@ -381,12 +388,16 @@ impl<'a> Comparison<'a> {
         size: BoardSize,
         configuration: Configuration,
         cancel: &Cancel,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Counted, Error> {
         let Configuration { engine, kernel, threads } = configuration;
-        let count = Count::new(size).engine(engine).kernel(kernel).cancel(cancel);
+        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel);
         let outcome = self.pools[&threads].install(|| count.run())?;
+        let Outcome { elapsed, published, .. } = outcome;
+        let Some(total) = outcome.total else {
+            return Err(Error::StoppedBefore { what: "the end of the count" });
+        };
         self.progress.advance(1);
-        Ok(outcome)
+        Ok(Counted { total, elapsed, published })
     }
 
     /// Prints a total that is not the published one, and makes the comparison fail.
@@ -394,10 +405,10 @@ impl<'a> Comparison<'a> {
         &mut self,
         size: BoardSize,
         configuration: Configuration,
-        outcome: &Outcome,
+        counted: &Counted,
     ) {
-        if let Published::Differs { expected } = outcome.published {
-            print_differs(computed(size, outcome.total, configuration), expected);
+        if let Published::Differs { expected } = counted.published {
+            print_differs(computed(size, counted.total, configuration), expected);
             self.found = Exit::Failed;
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Error, Outcome, Published, Shard, Sum};
+use crate::{BoardSize, Count, Outcome, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -71,9 +71,9 @@ impl CountArgs {
         }
         session.announce_slow_engine(self.n, choice);
         let count = self.set_up(session.count(self.n, choice));
-        let outcome = session.run(|| count.run_until_stopped())?;
+        let outcome = session.run(|| count.run())?;
         let mut exit = judge_journal(&outcome);
-        if !is_complete(&outcome) {
+        if !outcome.is_complete() {
             self.print_stopped(&outcome);
             exit = exit.and(Exit::Stopped);
             let mut report = self.report(&outcome, None, Published::Unknown);
@@ -81,8 +81,10 @@ impl CountArgs {
             return Ok(exit.answer(self.format, report));
         }
         let mut classes = None;
-        if self.fundamental {
-            match session.classes(&outcome) {
+        if let Some(total) = outcome.total
+            && self.fundamental
+        {
+            match session.classes(outcome.size, total) {
                 Ok(counted) => classes = Some(counted),
                 // The total is the answer nevertheless, because it may have taken long.
                 Err(failure) if failure.exit == Exit::Stopped => exit = exit.and(failure.report()),
@@ -90,8 +92,8 @@ impl CountArgs {
             }
         }
         let mut published = Published::Unknown;
-        if is_whole(&outcome) {
-            published = verdict(outcome.size, outcome.total, classes.as_ref());
+        if let Some(total) = outcome.total {
+            published = verdict(outcome.size, total, classes.as_ref());
         }
         if let Published::Differs { .. } = published {
             exit = exit.and(Exit::Failed);
@@ -111,8 +113,7 @@ impl CountArgs {
 
     /// Prints how far a count came that was stopped.
     fn print_stopped(&self, outcome: &Outcome) {
-        let done = Sum { units: outcome.units_done, solutions: outcome.total };
-        let stopped = Error::Stopped { done, units: outcome.units };
+        let stopped = stopped_text(outcome);
         let part = match self.shard {
             Some(shard) => format!("shard {shard}: "),
             None => String::new(),
@@ -127,25 +128,23 @@ impl CountArgs {
     fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
         let mut report = Report::default();
         report.entry("n", outcome.size.get());
-        let mut total = None;
-        if !is_whole(outcome) {
-            report_shard(&mut report, outcome);
-        } else {
+        if outcome.is_whole() {
             report.field("shard", Value::Null);
-            if is_complete(outcome) {
-                total = Some(outcome.total);
-            }
+        } else {
+            report_shard(&mut report, outcome);
         }
-        report.number("total", total).field("solutions", outcome.total.to_string());
+        report
+            .number("total", outcome.total)
+            .field("solutions", outcome.done.solutions.to_string());
         report_classes(&mut report, classes);
-        if is_whole(outcome) {
+        if outcome.is_whole() {
             report.row("published", published);
         }
         report
             .field("published", published.to_string())
             .engine(outcome.engine, outcome.kernel, outcome.threads)
             .field("units", outcome.units)
-            .field("units_done", outcome.units_done)
+            .field("units_done", outcome.done.units)
             .seconds(outcome.elapsed);
         self.report_journal(&mut report, outcome);
         report.which_count(which_count(self.second));
@@ -176,22 +175,19 @@ impl CountArgs {
     }
 }
 
-fn is_whole(outcome: &Outcome) -> bool {
-    outcome.shard == Shard::WHOLE
-}
-
-fn is_complete(outcome: &Outcome) -> bool {
-    outcome.units_done == outcome.units
+/// Returns how far a count came that was stopped.
+pub(crate) fn stopped_text(outcome: &Outcome) -> String {
+    let Outcome { done, units, .. } = outcome;
+    format!("stopped after {} of {units} units, {} solutions so far", done.units, done.solutions)
 }
 
 /// Prints what is wrong with the journal of a count, and returns the exit code.
 fn judge_journal(outcome: &Outcome) -> Exit {
     let Some(fault) = &outcome.journal_fault else { return Exit::Done };
-    let Outcome { size, shard, total, .. } = outcome;
-    let counted = if is_whole(outcome) {
-        format!("Q({size}) = {total}")
-    } else {
-        format!("shard {shard} of n = {size}")
+    let Outcome { size, shard, .. } = outcome;
+    let counted = match outcome.total {
+        Some(total) => format!("Q({size}) = {total}"),
+        None => format!("shard {shard} of n = {size}"),
     };
     let fault = Failure::from(fault.clone());
     message!("{counted} is counted, but its journal is not complete: {fault}");
@@ -200,7 +196,8 @@ fn judge_journal(outcome: &Outcome) -> Exit {
 
 /// Adds which part of the count a shard is, and its solutions.
 fn report_shard(report: &mut Report, outcome: &Outcome) {
-    let Outcome { shard, total: solutions, .. } = outcome;
+    let shard = outcome.shard;
+    let solutions = outcome.done.solutions;
     let index = shard.index();
     let last = shard.shards() - 1;
     let units = many(outcome.units, "unit");
@@ -208,7 +205,7 @@ fn report_shard(report: &mut Report, outcome: &Outcome) {
         .row("part", format_args!("shard {index} of 0-{last}: {units}"))
         .field("shard", shard.to_string())
         .row("solutions", format_args!("{solutions} in this shard"));
-    if is_complete(outcome) {
+    if outcome.is_complete() {
         report.bare(solutions);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::forecast::Approximate;
 use crate::known::known;
-use crate::{BoardSize, Estimate, Outcome, Published};
+use crate::{BoardSize, Estimate, Published};
 use clap::Args;
 use indicatif::BinaryBytes;
 
@@ -67,14 +67,14 @@ impl EstimateArgs {
         let estimate = session.run(|| count.estimate(self.seconds))?;
         let sample = &estimate.sample;
         let mut exit = Exit::Done;
-        if !is_whole(sample) && session.cancel.is_cancelled() {
+        if !sample.is_complete() && session.cancel.is_cancelled() {
             let elapsed = duration(sample.elapsed);
             let wanted = duration(self.seconds);
             message!("stopped after {elapsed} of {wanted}");
             exit = Exit::Stopped;
         }
         if let Published::Differs { expected } = sample.published {
-            print_differs(format_args!("Q({}) = {}", self.n, sample.total), expected);
+            print_differs(format_args!("Q({}) = {}", self.n, sample.done.solutions), expected);
             exit = Exit::Failed;
         }
         let was_stopped = exit == Exit::Stopped;
@@ -86,8 +86,8 @@ impl EstimateArgs {
         let total = estimate.total;
         let published = known(self.n).total;
         let estimated_total =
-            if total.value > 0.0 || is_whole(sample) { Some(total.value) } else { None };
-        let sampled = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
+            if total.value > 0.0 || sample.is_complete() { Some(total.value) } else { None };
+        let sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
         let seconds = self.seconds_of_count(estimate);
         let threads = self.cores.unwrap_or(sample.threads);
         let memory = sample.engine.memory_of_thread(self.n).saturating_mul(threads as u64);
@@ -97,7 +97,7 @@ impl EstimateArgs {
             .engine(sample.engine, sample.kernel, sample.threads)
             .row("sample", format_args!("{sampled}, {}", duration(sample.elapsed)))
             .field("units", sample.units)
-            .field("units_sampled", sample.units_done)
+            .field("units_sampled", sample.done.units)
             .field("sample_seconds", json_seconds(sample.elapsed))
             .field("cancelled", was_stopped)
             .row("time", self.time_text(estimate))
@@ -109,7 +109,7 @@ impl EstimateArgs {
             .approximate("estimated_cpu_seconds", Some(estimate.cpu_seconds))
             .row("total", total_text(total, published))
             .field("memory", memory)
-            .field("counted", is_whole(sample))
+            .field("counted", sample.is_complete())
             .field("estimated_total", estimated_total)
             .field("estimated_total_standard_error", total.standard_error)
             .field("published_total", published.map(|total| total.to_string()));
@@ -135,17 +135,12 @@ impl EstimateArgs {
             return format!("{} on {} like this one", expected(seconds), many(cores, "core"));
         }
         match estimate.cores {
-            Some(cores) if !is_whole(&estimate.sample) => {
+            Some(cores) if !estimate.sample.is_complete() => {
                 wall_time(seconds, estimate.sample.threads, cores)
             }
             _ => expected(seconds),
         }
     }
-}
-
-/// Returns whether the sample is the whole count, so that nothing is estimated.
-fn is_whole(sample: &Outcome) -> bool {
-    sample.units_done == sample.units
 }
 
 /// Returns the estimated total as text, with as many digits as its interval leaves.

@@ -3,7 +3,7 @@
 
 use crate::forecast::core_hours;
 use crate::symmetry::Classes;
-use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Plan, cores, thread_pool};
+use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, cores, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::args::{EngineArgs, MachineArgs, SplitArgs};
@@ -95,17 +95,12 @@ impl Session {
 
     /// Returns a count of a board by the chosen engine. It shows its progress, and signals stop it.
     pub(crate) fn count(&self, size: BoardSize, choice: EngineChoice) -> Count<'_> {
-        let mut count = Count::new(size).observer(&self.progress).cancel(&self.cancel);
-        if let Some(engine) = choice.engine {
-            count = count.engine(engine);
+        let count = Count::new(size).observer(&self.progress).stop_on(&self.cancel);
+        let count = count.engine(choice.engine).kernel(choice.kernel);
+        match choice.split_rows {
+            Some(rows) => count.split_rows(rows),
+            None => count,
         }
-        if let Some(kernel) = choice.kernel {
-            count = count.kernel(kernel);
-        }
-        if let Some(rows) = choice.split_rows {
-            count = count.split_rows(rows);
-        }
-        count
     }
 
     /// Prints how long a board takes that is too large for engine `colours`, if no engine is named.
@@ -132,11 +127,10 @@ impl Session {
         Ok(result?)
     }
 
-    /// Returns the classes of a count's solutions up to symmetry. If the search for symmetric solutions is stopped, the
+    /// Returns the classes of a board's solutions up to symmetry. If the search for symmetric solutions is stopped, the
     /// message has the total, which may have taken long.
-    pub(crate) fn classes(&self, outcome: &Outcome) -> Result<Classes, Failure> {
-        let Outcome { size, total, .. } = outcome;
-        Classes::new(*size, *total, &self.cancel).map_err(|error| {
+    pub(crate) fn classes(&self, size: BoardSize, total: u128) -> Result<Classes, Failure> {
+        Classes::new(size, total, &self.cancel).map_err(|error| {
             let failure = Failure::from(error);
             failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
         })
@@ -175,14 +169,13 @@ mod tests {
 
     #[test]
     fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
-        let outcome = Count::new(BoardSize::new(8).expect("in range")).run().expect("a count");
         let session = Session {
             cancel: Cancel::new(),
             progress: Progress::new(ProgressWhen::Never),
             pool: thread_pool(1).expect("a thread"),
         };
         session.cancel.cancel();
-        let Err(stopped) = session.classes(&outcome) else {
+        let Err(stopped) = session.classes(BoardSize::new(8).expect("in range"), 92) else {
             panic!("it was stopped");
         };
         assert_eq!(stopped.exit, Exit::Stopped);

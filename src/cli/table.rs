@@ -6,6 +6,7 @@ use crate::{BoardSize, Outcome, Published};
 use clap::Args;
 
 use crate::cli::args::{EngineArgs, MachineArgs};
+use crate::cli::count::stopped_text;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::{duration, json_seconds};
 use crate::cli::published::verdict;
@@ -61,6 +62,7 @@ impl TableArgs {
 /// The result of counting one board.
 struct Board {
     outcome: Outcome,
+    total: u128,
     fundamental: u128,
     /// The verdict on all numbers of the row.
     published: Published,
@@ -69,21 +71,21 @@ struct Board {
 /// Counts a board, and compares its numbers with the published ones.
 fn count_board(size: BoardSize, choice: EngineChoice, session: &Session) -> Result<Board, Failure> {
     let count = session.count(size, choice);
-    let outcome = session
-        .run(|| count.run())
-        .map_err(|failure| failure.if_stopped(|text| format!("n = {size}: {text}")))?;
-    let classes = session.classes(&outcome)?;
-    let published = verdict(size, outcome.total, Some(&classes));
-    Ok(Board { outcome, fundamental: classes.fundamental(), published })
+    let outcome = session.run(|| count.run())?;
+    let Some(total) = outcome.total else {
+        return Err(Exit::Stopped.because(format!("n = {size}: {}", stopped_text(&outcome))));
+    };
+    let classes = session.classes(size, total)?;
+    let published = verdict(size, total, Some(&classes));
+    Ok(Board { outcome, total, fundamental: classes.fundamental(), published })
 }
 
 const TITLES: &str = " n                 total          fundamental         time  published";
 
 impl Board {
     fn row(&self) -> Report {
-        let Self { outcome, fundamental, published } = self;
+        let Self { outcome, total, fundamental, published } = self;
         let n = outcome.size.get();
-        let total = outcome.total;
         let time = duration(outcome.elapsed);
         let mut row = Report::default();
         row.row("", format_args!("{n:>2} {total:>21} {fundamental:>20} {time:>12}  {published}"))

@@ -32,7 +32,7 @@ fn way_out(error: &Error) -> (Exit, String) {
         Error::UnitOverflow { .. } => {
             (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
-        Error::Stopped { .. } | Error::StoppedBefore { .. } => (Exit::Stopped, ""),
+        Error::StoppedBefore { .. } => (Exit::Stopped, ""),
         Error::LacksMemory { what, limit, remedy, fitting_threads, .. } => {
             return memory_way_out(what, limit, *remedy, *fitting_threads);
         }

@@ -73,7 +73,7 @@ impl Count<'_> {
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check_engine()?;
         let (sample, left) = self.take_sample(time)?;
-        let is_whole = sample.units_done == sample.units;
+        let is_whole = sample.is_complete();
         let cpu_seconds = match left.estimate_all_cpu_seconds() {
             Some(seconds) if is_whole => seconds,
             Some(seconds) => seconds.with_run_variation(),
@@ -122,7 +122,7 @@ impl Count<'_> {
     /// Counts the whole board without a journal, until the observer has enough units or the flag is raised.
     fn run_observed(&self, observer: &SampleObserver<'_>, stop: &Cancel) -> Result<Outcome, Error> {
         let whole = self.clone().shard(Shard::WHOLE).without_journal();
-        let count = whole.observer(observer).cancel(stop);
+        let count = whole.observer(observer).stop_on(stop);
         count.on_its_threads(|| {
             let mut job = Job::new(&count);
             job.stop = observer.enough.clone();

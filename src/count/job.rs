@@ -22,7 +22,7 @@ use crate::plan::Plan;
 use crate::record::{Closed, Journal, Place, Record, Run};
 use crate::shard::Shard;
 
-/// The result of a finished count, of a whole board or of a shard.
+/// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -30,12 +30,12 @@ pub struct Outcome {
     pub size: BoardSize,
     /// The shard: [`Shard::WHOLE`] for a whole count.
     pub shard: Shard,
-    /// The number of solutions in the finished units, each count times the weight of its unit. For a whole count,
-    /// this is Q(n).
-    pub total: u128,
-    /// The number of finished units. It is less than `units` in the sample of an [estimate](crate::Estimate), and if
-    /// [`Count::run_until_stopped`] was stopped.
-    pub units_done: usize,
+    /// The number of solutions of the board, Q(n). `None` if units are missing: if the count was stopped, in the sample
+    /// of an [estimate](crate::Estimate), and for a shard.
+    pub total: Option<u128>,
+    /// The finished units, including units that journals already held, and the solutions in them: each count times the
+    /// weight of its unit.
+    pub done: Sum,
     /// The engine that counted.
     pub engine: Engine,
     /// The kernel that counted: [`Kernel::Portable`] for engines without kernels.
@@ -64,9 +64,23 @@ pub struct Outcome {
 impl Count<'_> {
     /// Counts all units of the board, or of the shard that is set.
     ///
+    /// If a cancellation stops the count, the outcome says how far it came: it [is not
+    /// complete](Outcome::is_complete), and has no total.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Cancel, Count};
+    ///
+    /// let cancel = Cancel::new();
+    /// cancel.cancel(); // usually from another thread
+    /// let outcome = Count::new(BoardSize::new(20)?).stop_on(&cancel).run()?;
+    /// assert_eq!(outcome.total, None);
+    /// println!("{} of {} units, {} solutions", outcome.done.units, outcome.units, outcome.done.solutions);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// * [`Error::Stopped`] or [`Error::StoppedBefore`] after a cancellation.
+    /// * [`Error::StoppedBefore`] if a cancellation comes while journals are read.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads out of range, or a
     ///   journal whose name does not end in `.journal`.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
@@ -81,39 +95,20 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.run_until_stopped()?.complete()
-    }
-
-    /// Counts as [`Count::run`] does. But if a cancellation stops the count, the result says how far it came: it has
-    /// fewer [finished units](Outcome::units_done) than [units](Outcome::units).
-    ///
-    /// ```
-    /// use nqueens::{BoardSize, Cancel, Count};
-    ///
-    /// let cancel = Cancel::new();
-    /// cancel.cancel(); // usually from another thread
-    /// let outcome = Count::new(BoardSize::new(20)?).cancel(&cancel).run_until_stopped()?;
-    /// println!("{} of {} units, {} solutions", outcome.units_done, outcome.units, outcome.total);
-    /// # Ok::<(), nqueens::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Count::run`], but not [`Error::Stopped`].
-    pub fn run_until_stopped(&self) -> Result<Outcome, Error> {
         self.check_engine()?;
         self.on_its_threads(|| Job::new(self).run())?
     }
 }
 
 impl Outcome {
-    /// Returns the outcome if all units are finished, else [`Error::Stopped`].
-    fn complete(self) -> Result<Self, Error> {
-        if self.units_done == self.units {
-            return Ok(self);
-        }
-        let done = Sum { units: self.units_done, solutions: self.total };
-        Err(Error::Stopped { done, units: self.units })
+    /// Returns whether all units of the board or of the shard are finished.
+    pub fn is_complete(&self) -> bool {
+        self.done.units == self.units
+    }
+
+    /// Returns whether this was a count of the whole board, and not of a shard.
+    pub fn is_whole(&self) -> bool {
+        self.shard == Shard::WHOLE
     }
 }
 
@@ -233,11 +228,12 @@ impl<'a> Job<'a> {
         } else {
             Published::Unknown
         };
+        let has_total = is_complete && start.shard == Shard::WHOLE;
         Ok(Outcome {
             size: self.count.size,
             shard: start.shard,
-            total: done.solutions,
-            units_done: done.units,
+            total: has_total.then_some(done.solutions),
+            done,
             engine: start.plan.engine(),
             kernel: start.kernel,
             threads: start.threads,

@@ -40,10 +40,23 @@ impl std::fmt::Debug for dyn Observer + '_ {
 /// Ignores all reports.
 impl Observer for () {}
 
-/// Receives only the reports of finished units.
-impl<F: Fn(&SoFar<'_>) + Sync> Observer for F {
+/// An observer that receives only the reports of finished units.
+///
+/// ```
+/// use nqueens::{BoardSize, Count, OnProgress, SoFar};
+///
+/// let watch = OnProgress(|so_far: &SoFar<'_>| {
+///     eprintln!("{} of {} units", so_far.done.units, so_far.units);
+/// });
+/// Count::new(BoardSize::new(12)?).observer(&watch).run()?;
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OnProgress<F>(pub F);
+
+impl<F: Fn(&SoFar<'_>) + Sync> Observer for OnProgress<F> {
     fn units_done(&self, so_far: &SoFar<'_>) {
-        self(so_far);
+        (self.0)(so_far);
     }
 }
 

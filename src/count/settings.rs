@@ -20,7 +20,7 @@ use crate::shard::Shard;
 /// use nqueens::{BoardSize, Count, Engine, Published};
 ///
 /// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
-/// assert_eq!(outcome.total, 14_200);
+/// assert_eq!(outcome.total, Some(14_200));
 /// assert_eq!(outcome.published, Published::Agrees);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
@@ -32,23 +32,23 @@ use crate::shard::Shard;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let count = Count::new(BoardSize::new(10)?).journal(folder.path().join("q10.journal"));
-/// assert_eq!(count.run()?.total, 724);
+/// assert_eq!(count.run()?.total, Some(724));
 ///
 /// let again = count.run()?;
-/// assert_eq!(again.total, 724);
+/// assert_eq!(again.total, Some(724));
 /// assert_eq!(again.units_before, again.units); // nothing was left to count
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A cancelled count returns an error that says how far it came:
+/// A [`Cancel`] stops a count, whose outcome then says how far it came:
 ///
 /// ```
 /// use nqueens::{BoardSize, Cancel, Count};
 ///
 /// let cancel = Cancel::new();
 /// cancel.cancel(); // usually from another thread
-/// let stopped = Count::new(BoardSize::new(20)?).cancel(&cancel).run();
-/// assert!(stopped.is_err_and(|error| error.is_cancelled()));
+/// let stopped = Count::new(BoardSize::new(20)?).stop_on(&cancel).run()?;
+/// assert!(!stopped.is_complete());
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -83,14 +83,14 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Sets the engine. By default it is [`Engine::auto`], or the engine of the journal.
-    pub fn engine(self, engine: Engine) -> Self {
-        Self { engine: Some(engine), ..self }
+    /// Sets the engine. By default, or with `None`, it is [`Engine::auto`], or the engine of the journal.
+    pub fn engine(self, engine: impl Into<Option<Engine>>) -> Self {
+        Self { engine: engine.into(), ..self }
     }
 
-    /// Sets the kernel. By default it is [`Kernel::detect`]. Engines without kernels ignore it.
-    pub fn kernel(self, kernel: Kernel) -> Self {
-        Self { kernel: Some(kernel), ..self }
+    /// Sets the kernel. By default, or with `None`, it is [`Kernel::detect`]. Engines without kernels ignore it.
+    pub fn kernel(self, kernel: impl Into<Option<Kernel>>) -> Self {
+        Self { kernel: kernel.into(), ..self }
     }
 
     /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine
@@ -116,10 +116,10 @@ impl<'a> Count<'a> {
         Self { shard, ..self }
     }
 
-    /// Runs the count on this number of new threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS). By default it runs on
-    /// the current rayon pool: `pool.install(|| count.run())`.
-    pub fn threads(self, threads: usize) -> Self {
-        Self { threads: Some(threads), ..self }
+    /// Runs the count on this number of new threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS). By default, or with
+    /// `None`, it runs on the current rayon pool: `pool.install(|| count.run())`.
+    pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
+        Self { threads: threads.into(), ..self }
     }
 
     /// Records finished units at this path, and does not count units again that are recorded there.
@@ -146,7 +146,7 @@ impl<'a> Count<'a> {
     }
 
     /// Stops the count when this flag is raised.
-    pub fn cancel(self, cancel: &Cancel) -> Self {
+    pub fn stop_on(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 

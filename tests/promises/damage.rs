@@ -405,7 +405,7 @@ fn a_shard_finds_its_units_in_a_journal_whose_first_line_is_damaged() {
             fs::remove_file(&other).expect("there");
         }
         let again = count_shard(12, 0, 2, &folder);
-        assert_eq!((again.units_before, again.total), (outcome.units, outcome.total), "{is_alone}");
+        assert_eq!((again.units_before, again.done), (outcome.units, outcome.done), "{is_alone}");
         assert_eq!(again.journal, None, "{is_alone}");
         let reason = again.left_out[0].to_string();
         assert!(reason.contains("line 1 is damaged"), "{is_alone}: {reason}");

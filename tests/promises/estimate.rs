@@ -13,7 +13,7 @@ fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
     for engine in [Engine::Permutation, Engine::Subtrees] {
         let count = Count::new(size(32)).engine(engine).threads(2);
         let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
-        assert_eq!(rough.sample.units_done, 0, "{engine}: {rough:?}");
+        assert_eq!(rough.sample.done.units, 0, "{engine}: {rough:?}");
         for time in [rough.seconds, rough.cpu_seconds] {
             assert!(time.value > 1e9 && time.standard_error.is_infinite(), "{engine}: {rough:?}");
         }
@@ -43,7 +43,7 @@ fn a_sample_is_not_compared_with_the_published_total() {
     // A board of many minutes, with units of milliseconds.
     let count = Count::new(size(20)).engine(Engine::Subtrees).split_rows(4).threads(1);
     let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
-    assert!(0 < sample.units_done && sample.units_done < sample.units, "{sample:?}");
+    assert!(0 < sample.done.units && sample.done.units < sample.units, "{sample:?}");
     assert_eq!(sample.published, Published::Unknown);
 }
 
@@ -51,7 +51,7 @@ fn a_sample_is_not_compared_with_the_published_total() {
 fn a_sample_that_is_cancelled_before_a_unit_says_nothing() {
     let cancel = Cancel::new();
     cancel.cancel();
-    let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).cancel(&cancel);
+    let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).stop_on(&cancel);
     let stopped = count.estimate(Duration::from_secs(60));
     assert!(matches!(stopped, Err(Error::StoppedBefore { .. })), "{stopped:?}");
 }
@@ -62,7 +62,7 @@ fn a_sample_of_all_units_is_the_total() {
         for engine in [Engine::Colours, Engine::Subtrees, Engine::Bitmask] {
             let count = Count::new(size(n)).engine(engine).threads(2);
             let estimate = count.estimate(Duration::from_secs(60)).expect("a sample");
-            assert_eq!(estimate.sample.units_done, estimate.sample.units, "n = {n}, {engine}");
+            assert_eq!(estimate.sample.done.units, estimate.sample.units, "n = {n}, {engine}");
             let estimated = estimate.total;
             let counted = nqueens::count(n).expect("a count") as f64;
             assert!(

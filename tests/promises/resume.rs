@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::JournalError;
-use nqueens::{Cancel, Count, Engine, Error, Observer, SoFar};
+use nqueens::{Cancel, Count, Engine, Observer, SoFar};
 
 use crate::common::{contents, journal_error, kernels, size};
 
@@ -63,20 +63,23 @@ fn a_count_resumes_with_other_threads_and_kernels() {
             let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
             // Only the first run names the engine; the others find it in the journal.
             let count = if stops == 0 { count.engine(engine) } else { count };
-            let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel(&cancel);
-            match count.run() {
-                Ok(outcome) => break outcome,
-                Err(Error::Stopped { done, units }) => {
-                    assert!(before < done.units && done.units < units, "{done:?} of {units} units");
-                    assert_eq!(contents(&path).sum(), done, "nothing is lost");
-                    before = done.units;
-                }
-                Err(error) => panic!("{error}"),
+            let count =
+                count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
+            let outcome = count.run().expect("a count, or a part of it");
+            if outcome.is_complete() {
+                break outcome;
             }
+            let done = outcome.done;
+            assert!(before < done.units && outcome.total.is_none(), "{done:?}");
+            assert_eq!(contents(&path).sum(), done, "nothing is lost");
+            before = done.units;
             stops += 1;
         };
         assert!(stops >= 2, "{stops}");
-        assert_eq!((outcome.total, outcome.engine, outcome.units_before), (total, engine, before));
+        assert_eq!(
+            (outcome.total, outcome.engine, outcome.units_before),
+            (Some(total), engine, before)
+        );
         let contents = contents(&path);
         assert_eq!(contents.files()[0].runs.len(), stops + 1);
         assert_eq!(
@@ -109,7 +112,7 @@ fn settings_that_count_also_resume() {
     for (name, engine, rows) in [("nine", Engine::Subtrees, 9), ("other", Engine::Bitmask, 2)] {
         let path = fresh(name);
         let count = Count::new(size(9)).engine(engine).split_rows(rows).journal(&path);
-        assert_eq!([(); 2].map(|()| count.run().expect("a count").total), [352; 2], "{name}");
+        assert_eq!([(); 2].map(|()| count.run().expect("a count").total), [Some(352); 2], "{name}");
     }
 }
 
@@ -121,7 +124,9 @@ fn two_writers_are_kept_apart() {
             let second = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(self.0);
             match second.run() {
                 // Once the last unit is on the disk, the journal is only read.
-                Ok(outcome) => assert_eq!((outcome.units_before, outcome.total), (14, 365_596)),
+                Ok(outcome) => {
+                    assert_eq!((outcome.units_before, outcome.total), (14, Some(365_596)))
+                }
                 refused => {
                     assert_eq!(journal_error(refused), JournalError::InUse);
                     self.1.fetch_add(1, Ordering::Relaxed);
@@ -132,6 +137,6 @@ fn two_writers_are_kept_apart() {
     let path = fresh("two-writers");
     let observer = Second(&path, AtomicUsize::new(0));
     let first = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(&path);
-    assert_eq!(first.observer(&observer).run().expect("a count").total, 365_596);
+    assert_eq!(first.observer(&observer).run().expect("a count").total, Some(365_596));
     assert!(observer.1.into_inner() > 0, "the second was never refused");
 }
