@@ -125,7 +125,7 @@ fn two_writers_are_kept_apart() {
             match second.run() {
                 // Once the last unit is on the disk, the journal is only read.
                 Ok(outcome) => {
-                    assert_eq!((outcome.units_before, outcome.total), (14, Some(365_596)))
+                    assert_eq!((outcome.units_before, outcome.total), (14, Some(365_596)));
                 }
                 refused => {
                     assert_eq!(journal_error(refused), JournalError::InUse);
