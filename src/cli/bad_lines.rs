@@ -59,7 +59,8 @@ pub(crate) fn is_of_other_count(error: &Error) -> bool {
     matches!(error, Error::Journal { error: JournalError::OfOtherCount { .. }, .. })
 }
 
-/// Prints the commands that take journals with lines of several counts apart. They only write new files.
+/// Prints the commands that take journals with lines of several counts apart. For a journal that is being written, prints
+/// that it is, because the parts would lack what comes from then on.
 pub(crate) fn print_commands_that_take_apart(left_out: &[Error]) {
     let mut paths = BTreeSet::new();
     for error in left_out {
@@ -69,21 +70,32 @@ pub(crate) fn print_commands_that_take_apart(left_out: &[Error]) {
     }
     let mut messages = Vec::new();
     for path in paths {
-        messages.push(format!(
-            "several counts were joined in {}: this makes a journal of each of them, to be used in its place: {}",
-            path.display(),
-            command_that_takes_apart(path)
-        ));
+        let joined = format!("several counts were joined in {}", path.display());
+        messages.push(if is_being_written(path) {
+            format!(
+                "{joined}, which is being written: to take them apart, wait until its process has ended, then run this \
+                 command again"
+            )
+        } else {
+            let command = command_that_takes_apart(path);
+            format!("{joined}: this makes a folder with a journal of each of them, to be used in its place: {command}")
+        });
     }
     print_first(messages.into_iter());
 }
 
 /// Returns the command that writes the lines of each count to a file of their own. Line 1 of each of the joined journals
 /// names the board, the count and the plan, which are the name of the file.
+///
+/// The files are in a new folder, so none that exists is written. The path is absolute, because awk takes a relative one
+/// like `n=8.journal` for a variable.
 fn command_that_takes_apart(path: &Path) -> String {
+    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = file.with_extension("apart");
+    let script = r#"mkdir "$1" && cd "$1" && awk "$2" "$0""#;
     let program =
         r#"BEGIN{f="rest.journal"}/^nqueens-journal /{f=$4"-"$5"-"$8".journal"}{print>f}"#;
-    format!("awk '{program}' {}", quoted(path))
+    format!("sh -c '{script}' {} {} '{program}'", quoted(&file), quoted(&folder))
 }
 
 /// Returns the command that takes lines out of a journal: `sed -i.bak '17d;20,25d' q20.journal`. Every sed keeps the old

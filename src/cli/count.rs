@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Outcome, Published, Shard};
+use crate::{BoardSize, Count, Engine, Outcome, Plan, Published, Shard, WhichCount};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -173,6 +173,22 @@ impl CountArgs {
         });
         report.field("journal", journal);
     }
+}
+
+/// Returns the command that counts a plan. It names the engine if that is not the default, and the whole plan if
+/// `is_exact`.
+pub(crate) fn count_command(plan: &Plan, is_exact: bool) -> String {
+    let mut command = format!("nqueens count {}", plan.size());
+    if plan.which_count() == WhichCount::Second {
+        command += " --second";
+    }
+    if is_exact || plan.engine() != Engine::auto(plan.size()) {
+        command += &format!(" --engine {}", plan.engine());
+    }
+    if is_exact && let Some(rows) = plan.split_rows() {
+        command += &format!(" --split-rows {rows}");
+    }
+    command
 }
 
 /// Returns how far a count came that was stopped.

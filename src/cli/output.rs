@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionread};
 
 use super::exit::Exit;
 
@@ -44,6 +44,8 @@ pub(crate) struct Wait {
     pub(crate) exit: Exit,
     /// When an output took something last, or when the wait began.
     since: Instant,
+    /// The bytes that nobody has read yet, if standard output is a pipe.
+    unread: Option<u64>,
 }
 
 static WAIT: Mutex<Option<Wait>> = Mutex::new(None);
@@ -54,15 +56,25 @@ fn current_wait() -> MutexGuard<'static, Option<Wait>> {
 
 /// Runs what waits for an output. `exit` is the exit code that the command has decided.
 pub(crate) fn wait_for<T>(awaited: Awaited, exit: Exit, wait: impl FnOnce() -> T) -> T {
-    *current_wait() = Some(Wait { awaited, exit, since: Instant::now() });
+    *current_wait() = Some(Wait { awaited, exit, since: Instant::now(), unread: None });
     let result = wait();
     *current_wait() = None;
     result
 }
 
 /// Returns the wait of the command if the output has taken nothing for the whole grace.
+///
+/// Linux lets a pipe take more only when a whole page of it was read. So a slow reader is known by the bytes that are
+/// left to be read.
 pub(crate) fn vain_wait() -> Option<Wait> {
-    current_wait().filter(|wait| wait.since.elapsed() > GRACE)
+    let mut current = current_wait();
+    let wait = current.as_mut()?;
+    let unread = ioctl_fionread(io::stdout()).ok();
+    if unread != wait.unread {
+        wait.unread = unread;
+        wait.since = Instant::now();
+    }
+    (wait.since.elapsed() > GRACE).then_some(*wait)
 }
 
 /// Notes that an output has taken something.

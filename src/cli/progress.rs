@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::forecast::TimeLeft;
-use crate::{BoardSize, Error, Observer, Shard, SoFar, Start, cores};
+use crate::{Error, Observer, Shard, SoFar, Start, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::count::count_command;
 use super::exit::Failure;
 use super::format::{duration, wall_time};
 use super::journals::warn_of_left_out;
@@ -73,8 +74,8 @@ struct Notes {
 /// What is under way.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// A count, with its board, its number of threads and the time left.
-    Count { size: BoardSize, threads: usize, left: TimeLeft },
+    /// A count, with the command for it, its number of threads and the time left.
+    Count { command: String, threads: usize, left: TimeLeft },
     /// An estimate: the steps are milliseconds.
     Sample,
     /// Steps of this name that take equally long.
@@ -164,7 +165,7 @@ impl Observer for Progress {
             name += &format!(" shard {}", start.shard);
         }
         let work = Work::Count {
-            size: start.plan.size(),
+            command: count_command(start.plan, false),
             threads: start.threads,
             left: start.time_left.clone(),
         };
@@ -227,7 +228,7 @@ impl Notes {
             return None;
         }
         self.next_look = Some(now + LOOK_EVERY);
-        let Work::Count { size, threads, left } = &self.work else { return None };
+        let Work::Count { command, threads, left } = &self.work else { return None };
         let left = left.estimate()?;
         let whole = self.begun.elapsed().as_secs_f64() + left.seconds.value;
         if !left.seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
@@ -236,8 +237,8 @@ impl Notes {
         self.next_look = None;
         let time = wall_time(left.seconds, *threads, left.cores);
         Some(format!(
-            "n = {size} takes {time} more, and a stop would lose all of it: 'nqueens count {size} --journal \
-             q{size}.journal' can be resumed"
+            "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal NEW.journal",
+            self.name
         ))
     }
 
@@ -318,8 +319,7 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let size = BoardSize::new(8).expect("in range");
-        let work = Work::Count { size, threads: 2, left: TimeLeft::default() };
+        let work = Work::Count { command: String::new(), threads: 2, left: TimeLeft::default() };
         let text = text(work, 103_456_789, 123_456_789);
         assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }

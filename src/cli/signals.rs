@@ -109,6 +109,10 @@ fn end_if_output_takes_nothing() {
         Awaited::Answer => {
             message!("stopped before standard output took the answer");
             stderr::flush();
+            if vain_wait().is_none() {
+                // Somebody has read it at the last moment.
+                return;
+            }
             wait.exit.and(Exit::Stopped)
         }
         Awaited::Messages => wait.exit,

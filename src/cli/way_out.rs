@@ -115,6 +115,10 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         JournalError::GoneForGood { .. } => {
             (Exit::Failed, ": the same command counts what is missing")
         }
+        JournalError::Overwritten { .. } => {
+            let text = format!(": to take the counts apart: nqueens merge {}", quoted(path));
+            return (Exit::Failed, text);
+        }
         JournalError::WrittenByOthers => {
             (Exit::Failed, ": the same command counts what is missing")
         }

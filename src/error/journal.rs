@@ -84,6 +84,16 @@ pub enum JournalError {
         source: IoError,
     },
 
+    /// The first line names another plan than it did when the count began.
+    #[error(
+        "was overwritten by a journal of another count during the count ({})",
+        settings_of(plan)
+    )]
+    Overwritten {
+        /// The plan that the first line names now.
+        plan: String,
+    },
+
     /// The journal lacks lines that this process wrote, or has lines that it did not write.
     #[error("was cut or written by another process during the count")]
     WrittenByOthers,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::engine::WhichCount;
@@ -120,10 +121,16 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Opens a folder. If a pipe has taken its place, to open that would take until somebody writes to it.
+fn open_folder(folder: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?.into())
+}
+
 /// Syncs the folder of a file, so that the name of the file survives a power cut. Many file systems cannot sync
 /// folders, and say so in one way or another: then nothing happens.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    let synced = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    let synced = open_folder(folder_of(path)).and_then(|folder| folder.sync_all());
     let Err(error) = synced else { return Ok(()) };
     match Errno::from_io_error(&error) {
         Some(

@@ -12,8 +12,9 @@
 //! read, both when it is resumed and at the end: only what the disk has counts.
 //!
 //! **Changes by others.** The thread checks each second whether the file is still at its path, goes on there where this
-//! process has ended, and is as long as this process left it. If another process has emptied the file, the next line is
-//! written behind the lines that begin a journal, so that the file stays one.
+//! process has ended, and is as long as this process left it. If another process has changed its length, the next line is
+//! written behind the lines that begin a journal. So the file stays a journal if it was emptied, and if a journal of
+//! another count was copied over it, the lines can be told apart.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -92,8 +93,8 @@ impl Syncer {
 pub(super) struct SharedFile {
     pub(super) path: PathBuf,
     file: File,
-    /// Line 1, and the line of this run. They are written again if another process has emptied the file.
-    first_lines: [String; 2],
+    /// Line 1 and the line of this run. They are written again if another process has changed the file.
+    first_lines: String,
     state: Mutex<State>,
     /// Says that the thread is asked to end, or has ended.
     changed: Condvar,
@@ -105,8 +106,8 @@ struct State {
     bytes: u64,
     /// The number of these bytes that are on disk.
     synced: u64,
-    /// Whether another process has made the file shorter.
-    was_cut: bool,
+    /// Whether another process has changed the length of the file.
+    was_changed: bool,
     /// What happened to the file, if it is not reported yet.
     news: Option<JournalError>,
     /// The reason why no more lines can be written.
@@ -119,11 +120,11 @@ struct State {
 
 impl SharedFile {
     /// Makes the file of a journal that holds this number of bytes, all of which are on disk.
-    pub(super) fn new(path: PathBuf, file: File, bytes: u64, first_lines: [String; 2]) -> Self {
+    pub(super) fn new(path: PathBuf, file: File, bytes: u64, first_lines: String) -> Self {
         let state = State {
             bytes,
             synced: bytes,
-            was_cut: false,
+            was_changed: false,
             news: None,
             failure: None,
             is_ending: false,
@@ -136,13 +137,13 @@ impl SharedFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends whole lines. If another process has made the file shorter, what makes it a journal comes first.
+    /// Appends whole lines. If another process has changed the length of the file, what begins a journal comes first.
     pub(super) fn append(&self, lines: &str) {
         let mut state = self.state();
         if state.failure.is_some() {
             return;
         }
-        let mut text = self.repair_of_cut(&mut state);
+        let mut text = self.beginning_after_change(&mut state);
         text += lines;
         match (&self.file).write_all(text.as_bytes()) {
             Ok(()) => state.bytes += text.len() as u64,
@@ -153,24 +154,23 @@ impl SharedFile {
         }
     }
 
-    /// Returns the text that has to come before the next line, because another process has made the file shorter. It is
-    /// empty if none has.
-    fn repair_of_cut(&self, state: &mut State) -> String {
+    /// Returns the text that has to come before the next line, because another process has changed the length of the
+    /// file. It is empty if none has.
+    fn beginning_after_change(&self, state: &mut State) -> String {
         let Ok(length) = self.length() else { return String::new() };
-        if length >= state.bytes {
+        if length == state.bytes {
             return String::new();
         }
-        state.was_cut = true;
+        state.was_changed = true;
         state.bytes = length;
         state.synced = state.synced.min(length);
-        let [line_1, run] = &self.first_lines;
-        if length == 0 {
-            return format!("{line_1}{run}");
+        let mut last = *b"\n";
+        if length > 0 {
+            // If it cannot be read, nothing is known of the line before.
+            let _ = self.file.read_exact_at(&mut last, length - 1);
         }
-        let mut last = [0];
-        let is_within_line =
-            self.file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n";
-        if is_within_line { format!("\n{run}") } else { run.clone() }
+        let line_feed = if last == *b"\n" { "" } else { "\n" };
+        format!("{line_feed}{}", self.first_lines)
     }
 
     /// Cuts off what a failed write has left of its text, which began at this length of the file. Cutting a file needs
@@ -213,15 +213,13 @@ impl SharedFile {
         }
         match path_leads_to(&self.path, &self.file, before) {
             Ok(false) => return Some(JournalError::Gone),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Some(JournalError::Gone);
-            }
+            Err(error) if leads_nowhere(&error) => return Some(JournalError::Gone),
             Ok(true) | Err(_) => {}
         }
         // A write that was under way has ended by this time.
         let state = self.state();
         let is_longer = length.is_some_and(|length| length > state.bytes);
-        if state.was_cut || (is_longer && state.failure.is_none()) {
+        if state.was_changed || (is_longer && state.failure.is_none()) {
             return Some(JournalError::WrittenByOthers);
         }
         None
@@ -321,4 +319,9 @@ impl SharedFile {
         state.bytes = state.synced;
         state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
     }
+}
+
+/// Returns whether a path leads nowhere, perhaps because one of its folders is a file now.
+fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -3,8 +3,9 @@
 //! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed.
 //! The thread of [`sync`](super::sync) forces the lines to disk.
 
-use std::io::{BufReader, Seek, SeekFrom};
-use std::path::Path;
+use std::fs;
+use std::io::{self, BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::disk::{drop_cache, folder_of, open, sync_folder};
@@ -16,7 +17,7 @@ use super::runs::Run;
 use super::sync::{SharedFile, Syncer, UnsyncedFolders};
 use crate::cancel::Cancel;
 use crate::done::{Sum, UnitsDone};
-use crate::error::{Error, JournalError};
+use crate::error::{Error, IoError, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -60,7 +61,7 @@ impl Journal {
         }
         first_lines += &line_of_run;
         let LockedJournal { path, file, kept: held_bytes, .. } = locked;
-        let file = Arc::new(SharedFile::new(path, file, held_bytes, [line_1, line_of_run]));
+        let file = Arc::new(SharedFile::new(path, file, held_bytes, line_1 + &line_of_run));
         file.append(&first_lines);
         if let Some(failure) = file.take_failure() {
             return Err(failure.at(&file.path));
@@ -124,9 +125,14 @@ impl Journal {
         let reason = match read_back {
             Ok(Some(closed)) => return Ok(Closed { news: self.take_news(), ..closed }),
             Ok(None) => JournalError::NotAsWritten,
-            // The first line names another plan than it did, so another process wrote the file.
-            Err(Error::PlansDiffer { .. }) => JournalError::WrittenByOthers,
-            // The error of a file that names no plan says so.
+            // The first line names another plan than it did.
+            Err(Error::PlansDiffer { plans: [_, plan], .. }) => {
+                return Err(JournalError::Overwritten { plan }.at(self.path()));
+            }
+            Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
+                let what = "it was overwritten during the count";
+                return Err(JournalError::NoPlan { what }.at(self.path()));
+            }
             Err(error) => return Err(error),
         };
         Err(harm.unwrap_or(reason).at(self.path()))
@@ -135,19 +141,37 @@ impl Journal {
     /// Saves what the journal held in a new journal beside it, because its path leads to another file or nowhere, while
     /// this process still has it open. Returns what has become of the journal.
     fn save_beside(&self) -> JournalError {
-        let saved = LockedJournal::create_in(folder_of(self.path()), &self.plan, self.shard);
-        let saved = match saved {
+        let folder = folder_of(self.path());
+        // If the folder cannot take it, for example because it is a file now, another one may.
+        let folders = [folder, folder_of(folder), Path::new(".")];
+        let mut first_error = None;
+        for folder in folders {
+            match self.save_in(folder) {
+                Ok(path) => return JournalError::GoneAndSaved { path },
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        match first_error {
+            Some(source) => JournalError::GoneForGood { source },
+            None => JournalError::Gone,
+        }
+    }
+
+    /// Saves what the journal held in a new journal in a folder, and returns its path.
+    fn save_in(&self, folder: &Path) -> Result<PathBuf, IoError> {
+        let saved = match LockedJournal::create_in(folder, &self.plan, self.shard) {
             Ok(saved) => saved,
             Err(Error::Journal { error: JournalError::Io { source, .. }, .. }) => {
-                return JournalError::GoneForGood { source };
+                return Err(source);
             }
-            Err(_) => return JournalError::Gone,
+            Err(error) => return Err(io::Error::other(error).into()),
         };
         let copied = self.file.copy_to(&saved.file).and_then(|()| sync_folder(&saved.path));
-        match copied {
-            Ok(()) => JournalError::GoneAndSaved { path: saved.path },
-            Err(error) => JournalError::GoneForGood { source: error.into() },
+        if let Err(error) = copied {
+            let _ = fs::remove_file(&saved.path);
+            return Err(error.into());
         }
+        Ok(saved.path)
     }
 
     /// Reads the journal back from the disk. Returns `None` if it does not hold this sum.

@@ -123,6 +123,12 @@ fn joined_journals_of_several_counts_are_taken_apart() {
         assert!(message.contains("(n=10 count=first engine=subtrees)"), "{command}: {message}");
         assert!(!message.contains("damaged") && !message.contains("sed -"), "{command}: {message}");
     }
+    let writer = fs::File::options().append(true).open(&one).expect("there");
+    writer.lock().expect("a local file system");
+    let waits = output(&["merge", arg(&one)]);
+    assert!(stderr(&waits).contains("wait until its process has ended"), "{waits:?}");
+    assert!(!stderr(&waits).contains("awk"), "{waits:?}");
+    drop(writer);
     // The first count is complete, so it goes on in this file, and is told what else is in it.
     let counted = output(&["count", "12", "--journal", arg(&one)]);
     assert_eq!(counted.status.code(), Some(0), "{counted:?}");
@@ -130,8 +136,9 @@ fn joined_journals_of_several_counts_are_taken_apart() {
     let merged = output(&["merge", arg(&one)]);
     let commands = commands_after("to be used in its place: ", stderr(&merged));
     let [command] = &commands[..] else { panic!("{merged:?}") };
-    let parts = fresh_folder("packed-counts-apart");
-    assert!(shell(&parts, command).status.success());
+    let parts = one.with_extension("apart");
+    assert!(shell(&folder, command).status.success());
+    assert!(!shell(&folder, command).status.success(), "no file that exists is written");
     assert_eq!(fs::read(&one).expect("there"), bytes, "it is only read");
     let mut totals = Vec::new();
     for path in journals_in(&[parts]).expect("a folder") {

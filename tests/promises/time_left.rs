@@ -26,8 +26,7 @@ fn a_long_count_without_a_journal_says_so_once() {
         let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let warning = messages.next().expect("a line").expect("text");
         assert!(warning.starts_with("nqueens: n = 24 takes "), "{warning}");
-        let advice =
-            "a stop would lose all of it: 'nqueens count 24 --journal q24.journal' can be resumed";
+        let advice = "a stop would lose all of it; this can be resumed: nqueens count 24 --journal NEW.journal";
         assert!(warning.ends_with(advice), "{warning}");
         std::thread::sleep(Duration::from_secs(3));
         send("TERM", &child);

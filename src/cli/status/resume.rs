@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::record::Record;
-use crate::{Engine, WhichCount};
 
 use super::state::CountState;
+use crate::cli::count::count_command;
 use crate::cli::journals::ranges;
 use crate::cli::quote::quoted;
 
@@ -32,7 +32,11 @@ impl Resume {
         if record.total().is_some() {
             return Self::Finished;
         }
-        let command = format!("nqueens count {}", plan_options(record, count.all));
+        let plan = record.plan();
+        let is_other_plan = |other: &&Record| {
+            other.plan().size() == plan.size() && other.plan().hash() != plan.hash()
+        };
+        let command = count_command(plan, count.all.iter().any(is_other_plan));
         match record.shards {
             Some(shards) if shards > 1 => Self::of_shards(count, shards, &command),
             _ => Self::of_whole(count, &command),
@@ -123,25 +127,6 @@ fn check_name(path: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("none while the name of {} does not end in .journal: rename it", path.display()))
-}
-
-/// Returns the board and the options that lead to the plan of a record.
-fn plan_options(record: &Record, all: &[&Record]) -> String {
-    let plan = record.plan();
-    let is_other_plan =
-        |other: &&Record| other.plan().size() == plan.size() && other.plan().hash() != plan.hash();
-    let has_other_plan = all.iter().any(is_other_plan);
-    let mut options = plan.size().to_string();
-    if plan.which_count() == WhichCount::Second {
-        options += " --second";
-    }
-    if has_other_plan || plan.engine() != Engine::auto(plan.size()) {
-        options += &format!(" --engine {}", plan.engine());
-    }
-    if has_other_plan && let Some(rows) = plan.split_rows() {
-        options += &format!(" --split-rows {rows}");
-    }
-    options
 }
 
 /// Returns the command that counts these shards, with journals in a folder, for sh, bash, fish and tcsh. It ends with the
