@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
 use super::first_line::FirstLine;
-use super::reader::{CountingReader, DoneLine, JournalFile, Reading};
+use super::reader::{DoneLine, JournalFile, Reading};
 use super::{Gathered, Record};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
@@ -140,7 +140,7 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
 }
 
 /// Reads a whole journal from the disk, not from the cache, as far as the system allows that. The file was just opened.
-/// Returns what the journal holds, `None` if it has not begun, and its length in bytes.
+/// Returns what the journal holds, `None` if it has not begun, and the number of bytes that were read.
 ///
 /// # Errors
 ///
@@ -155,28 +155,30 @@ pub(super) fn read_whole_from_disk(
     let cannot_read = |error| JournalError::cannot("read", error).at(path);
     drop_cache(file);
     let first = FirstLine::read(&mut BufReader::new(file)).map_err(|error| error.at(path))?;
-    let plan = match (known_plan, first) {
-        (Some(plan), _) => Arc::clone(plan),
-        (None, Some(first)) => Arc::new(first.make_plan(path)?),
-        (None, None) => return Ok((None, file.metadata().map_err(cannot_read)?.len())),
+    let Some(first) = first else {
+        // Such a file was read to its end.
+        return Ok((None, file.stream_position().map_err(cannot_read)?));
+    };
+    let plan = match known_plan {
+        Some(plan) => Arc::clone(plan),
+        None => Arc::new(first.make_plan(path)?),
     };
     file.rewind().map_err(cannot_read)?;
     let mut gathered = Gathered::new(Arc::clone(&plan))?;
     let put = |line: DoneLine<'_>| gathered.put(&line);
-    let mut input = CountingReader::new(file);
     let reading = Reading::new(&plan, cancel);
-    let journal = JournalFile::read(path, &mut input, false, &reading, put)?;
-    let has_begun = journal.is_some();
-    let record = Record::from_journals(gathered, path, vec![Ok(journal)], &reading)?;
+    let found = JournalFile::read(path, file, false, &reading, put)?;
+    let record = Record::from_journals(gathered, path, vec![Ok(found)], &reading)?;
     check_is_whole(&record)?;
     // If the reading ended early, the rest must not be cut off.
-    let read = input.bytes;
+    let read = file.stream_position().map_err(cannot_read)?;
     let length = file.metadata().map_err(cannot_read)?.len();
     if read != length {
         return Err(cannot_read(io::Error::other(format!(
             "{read} of {length} bytes could be read"
         ))));
     }
+    let has_begun = !record.files().is_empty();
     Ok((has_begun.then_some(record), length))
 }
 

@@ -46,6 +46,21 @@ pub struct JournalFile {
     pub(super) left_out: Vec<Error>,
 }
 
+/// What a file turned out to be when it was read.
+pub(super) enum Found {
+    /// A journal that has not begun: the file is empty, or ends within its first line. All of it was read.
+    NotBegun,
+    /// A journal of the plan.
+    Journal(JournalFile),
+    /// A journal of another plan. Only its first line was read.
+    OfOtherPlan {
+        /// The path of the file.
+        path: PathBuf,
+        /// The plan that the first line names.
+        plan: String,
+    },
+}
+
 /// A line with finished units, as [`JournalFile::read`] passes it on.
 pub(super) struct DoneLine<'a> {
     /// The number of the line, counted from 1.
@@ -118,7 +133,7 @@ impl JournalFile {
         path: &Path,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Found, Error> {
         reading.check()?;
         let file = open(path)?;
         let is_written = reading.looks_for_writers && is_locked(&file);
@@ -126,33 +141,31 @@ impl JournalFile {
     }
 
     /// Reads a journal, and passes each line with finished units to `take`. Damaged lines and lines of other counts are
-    /// left out. Returns `None` if the journal has not begun; all of it was read then.
+    /// left out.
     ///
     /// If the first line is damaged, the others are read all the same, because no line of another plan can have the
     /// right CRC.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if the journal is of another plan. [`Error::Journal`] if the first line cannot be read,
-    /// or if it is damaged and no other line is good. [`Error::StoppedBefore`] after a cancellation.
+    /// [`Error::Journal`] if the first line cannot be read, or if it is damaged and no other line is good.
+    /// [`Error::StoppedBefore`] after a cancellation.
     pub(super) fn read(
         path: &Path,
         input: impl Read,
         is_written: bool,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Found, Error> {
         // The time is asked for before the file is read. So whatever is written after this time is read too, or is
         // recent.
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut input = BufReader::with_capacity(1 << 16, CountingReader::new(input));
         let first_error = match FirstLine::read(&mut input) {
-            Ok(None) => return Ok(None),
+            Ok(None) => return Ok(Found::NotBegun),
             Ok(Some(first)) if first.plan == reading.plan_text => None,
             Ok(Some(first)) => {
-                let files = [path.to_owned(), path.to_owned()];
-                let plans = [reading.plan_text.clone(), first.plan];
-                return Err(Error::PlansDiffer { files, plans });
+                return Ok(Found::OfOtherPlan { path: path.to_owned(), plan: first.plan });
             }
             Err(error @ (JournalError::NoPlan { .. } | JournalError::NotAJournal)) => {
                 Some(error.at(path))
@@ -196,7 +209,7 @@ impl JournalFile {
         file.bytes = input.get_ref().bytes - file.cut_off;
         // Most journals have one run, and a vector makes room for four.
         file.runs.shrink_to_fit();
-        Ok(Some(file))
+        Ok(Found::Journal(file))
     }
 
     /// Reads the end of a journal, which begins with a line behind the first one. Returns the runs that began there, and
@@ -382,13 +395,13 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
 }
 
 /// A reader that counts the bytes that pass through it.
-pub(super) struct CountingReader<R> {
+struct CountingReader<R> {
     input: R,
-    pub(super) bytes: u64,
+    bytes: u64,
 }
 
 impl<R> CountingReader<R> {
-    pub(super) fn new(input: R) -> Self {
+    fn new(input: R) -> Self {
         Self { input, bytes: 0 }
     }
 }
