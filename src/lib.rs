@@ -64,6 +64,9 @@
 //!
 //! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.
 
+// Only the command line uses some of the functions that are not public.
+#![cfg_attr(not(feature = "cli"), allow(dead_code))]
+
 // On 32-bit CPUs offsets overflow, and the counts of `colours` are wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("nqueens needs a 64-bit CPU: on 32 bits its counts would be wrong");
