@@ -217,8 +217,9 @@ mod tests {
     #[test]
     fn files_begin_in_four_ways() {
         let zeros_and_more = [&[0; 512][..], b"done"].concat();
-        let too_long = [MAGIC.as_bytes(), &vec![b' '; MAX_FIRST_LINE_LEN as usize]].concat();
-        let too_long = &too_long[..MAX_FIRST_LINE_LEN as usize];
+        let mut too_long = format!("{MAGIC} 2 version=1 ").into_bytes();
+        too_long.resize(1 << 22, b'x');
+        assert_eq!(too_long.len() as u64, MAX_FIRST_LINE_LEN);
         for (bytes, beginning) in [
             (
                 &b"nqueens-journal 2 version=1\n"[..],
@@ -231,7 +232,7 @@ mod tests {
             (b"nqueens-journal 2 vers\0\0\0", Beginning::CutOff),
             (&[0; 512], Beginning::CutOff),
             (b"nqueens-journal 2 vers\0\0\0run", Beginning::Endless),
-            (too_long, Beginning::Endless),
+            (&too_long, Beginning::Endless),
             (b"queens", Beginning::Foreign),
             (&zeros_and_more, Beginning::Foreign),
         ] {
