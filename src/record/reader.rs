@@ -18,6 +18,7 @@ use crate::cancel::Cancel;
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::forecast::Cores;
+use crate::numbers::add_number;
 use crate::plan::Plan;
 
 /// A journal that was read.
@@ -198,11 +199,9 @@ impl JournalFile {
             file.left_out.push(JournalError::cannot("read", error).at(path));
         }
         if let Some(what) = damage.first_fault {
-            let lines = damage.lines.ranges;
-            file.left_out.push(JournalError::Damaged { lines, what }.at(path));
+            file.left_out.push(JournalError::Damaged { lines: damage.lines, what }.at(path));
         }
         for OtherCount { plan, lines, .. } in others {
-            let lines = lines.ranges;
             file.left_out.push(JournalError::OfOtherCount { lines, plan }.at(path));
         }
         // Everything was read except the incomplete line.
@@ -307,7 +306,7 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
                     self.add_first_line_of_other(first);
                     self.is_run_known = false;
                 }
-                Piece::OfOther(place) => self.others[place].lines.add(self.number),
+                Piece::OfOther(place) => add_number(&mut self.others[place].lines, self.number),
                 Piece::Damaged(what) => {
                     self.damage.add(self.number, what);
                     if may_hide_run(&bytes) {
@@ -353,11 +352,10 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
     /// Adds a first line of another count.
     fn add_first_line_of_other(&mut self, first: FirstLine) {
         if let Some(other) = self.others.iter_mut().find(|other| other.plan == first.plan) {
-            other.lines.add(self.number);
+            add_number(&mut other.lines, self.number);
         } else if self.others.len() < MAX_OTHERS {
-            let mut lines = LineNumbers::default();
-            lines.add(self.number);
             let crc = LineCrc::of_text(&first.plan);
+            let lines = vec![self.number..=self.number];
             self.others.push(OtherCount { plan: first.plan, crc, lines });
         } else {
             self.damage.add(self.number, "it is of another count");
@@ -414,27 +412,11 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// Numbers of lines, as ranges in increasing order.
-#[derive(Default)]
-struct LineNumbers {
-    ranges: Vec<RangeInclusive<usize>>,
-}
-
-impl LineNumbers {
-    /// Adds the number of a line that is not in front of the others.
-    fn add(&mut self, number: usize) {
-        match self.ranges.last_mut() {
-            // The pieces of a line that is too long have the number of the line.
-            Some(last) if number <= *last.end() + 1 => *last = *last.start()..=number,
-            _ => self.ranges.push(number..=number),
-        }
-    }
-}
-
 /// The damaged lines of a journal.
 #[derive(Default)]
 struct Damage {
-    lines: LineNumbers,
+    /// The numbers of the lines, as ranges in increasing order.
+    lines: Vec<RangeInclusive<usize>>,
     /// What is wrong with the first of these lines.
     first_fault: Option<&'static str>,
 }
@@ -442,7 +424,8 @@ struct Damage {
 impl Damage {
     fn add(&mut self, number: usize, what: &'static str) {
         self.first_fault.get_or_insert(what);
-        self.lines.add(number);
+        // The pieces of a line that is too long have the number of the line.
+        add_number(&mut self.lines, number);
     }
 }
 
@@ -452,7 +435,8 @@ struct OtherCount {
     plan: String,
     /// The start of the CRC of its other lines.
     crc: LineCrc,
-    lines: LineNumbers,
+    /// The numbers of all its lines, as ranges in increasing order.
+    lines: Vec<RangeInclusive<usize>>,
 }
 
 impl OtherCount {
