@@ -7,21 +7,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread::Builder;
-use std::time::Duration;
 
 use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
 use super::first_line::FirstLine;
 use super::reader::{DoneLine, JournalFile, Reading};
 use super::{Gathered, Record};
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, Waited, wait_for_message};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
-
-/// The interval at which a wait for the disk looks for a cancellation.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A journal that this process has locked, and to which it will append.
 pub(crate) struct LockedJournal {
@@ -128,14 +124,10 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
     let sync_file = move || _ = sender.send(file.sync_data());
     let thread = Builder::new().name("nqueens-sync".to_owned());
     thread.spawn(sync_file).map_err(Error::thread_not_started)?;
-    loop {
-        match receiver.recv_timeout(LOOK_EVERY) {
-            Ok(synced) => return synced.map_err(cannot_write),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(cannot_write(io::Error::other("the thread that syncs has failed")));
-            }
-            Err(RecvTimeoutError::Timeout) => cancel.check("the disk had taken the journal")?,
-        }
+    match wait_for_message(&receiver, || cancel.is_cancelled()) {
+        Waited::Message(synced) => synced.map_err(cannot_write),
+        Waited::Ended => Err(cannot_write(io::Error::other("the thread that syncs has failed"))),
+        Waited::Over => Err(Error::StoppedBefore { what: "the disk had taken the journal" }),
     }
 }
 
