@@ -13,8 +13,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A flag that stops a count once it is raised. Clones share one flag.
 ///
-/// Every engine checks the flag often, also in the middle of a unit. docs/CLUSTER.md in the repository says how soon a count
-/// stops.
+/// Every engine checks the flag often, also in the middle of a unit. docs/CLUSTER.md in the repository says how soon a
+/// count stops.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

@@ -152,8 +152,8 @@ impl Count<'_> {
     }
 }
 
-/// Returns the wall time of a count if nothing is known of the cores that its threads get. Each thread is assumed to have
-/// a core of its own, if there are that many.
+/// Returns the wall time of a count if nothing is known of the cores that its threads get. Each thread is assumed to
+/// have a core of its own, if there are that many.
 fn rough_wall_seconds(cpu_seconds: Approximate, threads: usize) -> Approximate {
     let used_cores = threads.min(cores());
     Approximate::roughly(cpu_seconds.value / used_cores as f64)

@@ -161,13 +161,13 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Makes the plan of this count, as it is without journals. An engine and split rows that are not set are chosen for
-    /// the board.
+    /// Makes the plan of this count, as it is without journals. An engine and split rows that are not set are chosen
+    /// for the board.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the engine does not count boards of this size. [`Error::LacksMemory`] if the plan does
-    /// not fit into memory.
+    /// [`Error::InvalidValue`] if the engine does not count boards of this size. [`Error::LacksMemory`] if the plan
+    /// does not fit into memory.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         self.check_engine()?;
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));

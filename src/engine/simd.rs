@@ -16,7 +16,8 @@ use super::vectors::Neon;
 use super::vectors::{Avx2, Avx512};
 use crate::error::Error;
 
-/// A version of the inner loops that this CPU can run. [`Kernel::SUMMARIES`] lists the instructions that each one needs.
+/// A version of the inner loops that this CPU can run. [`Kernel::SUMMARIES`] lists the instructions that each one
+/// needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {

@@ -46,8 +46,8 @@ impl Cores {
         }
     }
 
-    /// Returns the moment until which all CPU time is known. A thread that has not reported since may do so now, with as
-    /// many CPU seconds as any of the latest reports.
+    /// Returns the moment until which all CPU time is known. A thread that has not reported since may do so now, with
+    /// as many CPU seconds as any of the latest reports.
     fn known_until(&self) -> f64 {
         let mut most_lately = 0.0;
         for report in &self.reports {

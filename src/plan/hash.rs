@@ -54,7 +54,8 @@ impl Hasher {
     }
 }
 
-/// Returns eight sets of columns for the white queens, chosen so that their multiplicities show how the unit treats ties.
+/// Returns eight sets of columns for the white queens, chosen so that their multiplicities show how the unit treats
+/// ties.
 ///
 /// A unit of engine `colours` decides by two comparisons whether it counts a solution or the image of the solution:
 /// between the keys of its rows and of its columns, and on odd boards also between the white even columns and their
@@ -63,10 +64,10 @@ impl Hasher {
 ///
 /// * The white rows taken as columns, and the reverse of this set, have the key of the rows, so the keys tie. On odd
 ///   boards the reverse has the opposite result in the second comparison.
-/// * Six more sets are made from the white rows by moving the columns of one parity at a time. So they have as many even
-///   and as many odd columns as the white queens of a solution. The first of them has the even columns of the tie, so the
-///   keys usually differ in the odd ranks alone. In the others they differ in the even ranks, too. Each of the six is
-///   counted by some units and not by others (n = 13 to 25).
+/// * Six more sets are made from the white rows by moving the columns of one parity at a time. So they have as many
+///   even and as many odd columns as the white queens of a solution. The first of them has the even columns of the tie,
+///   so the keys usually differ in the odd ranks alone. In the others they differ in the even ranks, too. Each of the
+///   six is counted by some units and not by others (n = 13 to 25).
 fn near_ties(domains: &RowDomains) -> Vec<u32> {
     let n = domains.size.get();
     let board = domains.size.columns();

@@ -184,8 +184,8 @@ enum Beginning<'a> {
 }
 
 impl<'a> Beginning<'a> {
-    /// Returns how a file begins. `bytes` is all up to the first line feed, or [`MAX_FIRST_LINE_LEN`] bytes, or the whole
-    /// file.
+    /// Returns how a file begins. `bytes` is all up to the first line feed, or [`MAX_FIRST_LINE_LEN`] bytes, or the
+    /// whole file.
     fn of(bytes: &'a [u8]) -> Self {
         if let Some(line) = bytes.strip_suffix(b"\n") {
             return Self::WholeLine(line);
