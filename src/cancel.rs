@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// The interval at which [`Cancel::run_until`] asks whether the work is over.
+/// The interval at which a thread that waits for another one asks whether its wait is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A flag that stops a count once it is raised. Clones share one flag.
 ///
-/// Every engine checks the flag often enough to stop within a few tens of milliseconds.
+/// Every engine checks the flag often, also in the middle of a unit. docs/CLUSTER.md in the repository says how soon a
+/// count stops.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -69,18 +70,35 @@ impl Cancel {
             let (_works, ended) = channel::<()>();
             let thread = Builder::new().name("nqueens-watch".to_owned());
             let flag = stop.clone();
-            let watch = move || flag.raise_when(is_over, &ended);
+            let watch = move || {
+                if let Waited::Over = wait_for_message(&ended, is_over) {
+                    flag.cancel();
+                }
+            };
             thread.spawn_scoped(scope, watch).map_err(Error::thread_not_started)?;
             Ok(work(&stop))
         })
     }
+}
 
-    /// Raises the flag once `is_over` returns true. Returns when the channel closes.
-    fn raise_when(&self, is_over: impl Fn() -> bool, ended: &Receiver<()>) {
-        while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if is_over() {
-                self.cancel();
-            }
+/// What ended a wait for another thread.
+pub(crate) enum Waited<T> {
+    /// The thread has sent this.
+    Message(T),
+    /// The thread has ended without a message.
+    Ended,
+    /// The wait was over before that.
+    Over,
+}
+
+/// Waits for a message of another thread, or until `is_over` returns true, which is called every 20 ms.
+pub(crate) fn wait_for_message<T>(receiver: &Receiver<T>, is_over: impl Fn() -> bool) -> Waited<T> {
+    loop {
+        match receiver.recv_timeout(LOOK_EVERY) {
+            Ok(message) => return Waited::Message(message),
+            Err(RecvTimeoutError::Disconnected) => return Waited::Ended,
+            Err(RecvTimeoutError::Timeout) if is_over() => return Waited::Over,
+            Err(RecvTimeoutError::Timeout) => {}
         }
     }
 }

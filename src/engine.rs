@@ -33,23 +33,23 @@ use textbook::{
     CountWithQueen, FirstRowUnits, bitmask, board_scan, bool_arrays, column_array, permutation,
 };
 
-/// An algorithm that counts the solutions of a board.
+/// An algorithm that counts the solutions of a board. [`Engine::summary`] describes each of them in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// Every permutation in lexicographic order. Diagonals are tested at the end.
+    /// Generate and test.
     Permutation,
-    /// Backtracking on a 0/1 board, scanned for queens above each square.
+    /// Backtracking on a 0/1 board.
     BoardScan,
-    /// Backtracking with one column for each row. Queens are compared pair by pair.
+    /// Backtracking with the column of each queen.
     ColumnArray,
-    /// Backtracking with a flag for each column and each diagonal.
+    /// Backtracking with boolean arrays.
     BoolArrays,
-    /// Backtracking with bit masks, lowest free bit first.
+    /// Backtracking with bit masks.
     Bitmask,
-    /// Bit masks and all eight symmetries, on many nodes at a time.
+    /// Bit masks, on many nodes at a time.
     Subtrees,
-    /// White queens, black queens, and a dot product between them.
+    /// The two colours of the squares, counted apart.
     Colours,
 }
 

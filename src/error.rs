@@ -10,6 +10,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use crate::numbers::choose;
 pub use journal::{IoError, JournalError, Lack, RecordedCount};
 
 /// The reason why a count could not start or finish.
@@ -175,12 +176,7 @@ impl Error {
         numbers: RangeInclusive<usize>,
     ) -> Self {
         let (least, most) = numbers.into_inner();
-        let advice = if least < most {
-            format!("choose {least} to {most}")
-        } else {
-            format!("choose {least}")
-        };
-        Self::invalid(what, given, advice)
+        Self::invalid(what, given, choose(least, most))
     }
 
     /// Makes the error of an invalid value.

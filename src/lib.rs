@@ -83,6 +83,7 @@ mod engine;
 mod error;
 pub mod forecast;
 mod machine;
+mod numbers;
 mod plan;
 pub mod record;
 mod shard;

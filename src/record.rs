@@ -91,7 +91,7 @@ pub use folder::{journals_in, split_by_plan};
 pub(crate) use place::Place;
 pub use progress::ShardUnits;
 pub use reader::JournalFile;
-use reader::{DoneLine, Reading};
+use reader::{DoneLine, Found, Reading};
 pub use running::{Running, WorkLeft};
 pub use runs::Run;
 use runs::Samples;
@@ -164,26 +164,29 @@ impl Record {
     }
 
     /// Makes the record of journals that were read into `gathered`. If units are disputed, the journals are read again,
-    /// to find their lines.
+    /// to find their lines. `named_by` is the path of the journal that names the plan.
     fn from_journals(
         gathered: Gathered,
         named_by: &Path,
-        journals: Vec<Result<Option<JournalFile>, Error>>,
+        journals: Vec<Result<Found, Error>>,
         reading: &Reading<'_>,
     ) -> Result<Self, Error> {
         let mut files = Vec::with_capacity(journals.len());
         let mut left_out = Vec::new();
         for journal in journals {
             match journal {
-                Ok(None) => {}
-                Ok(Some(mut file)) => {
+                Ok(Found::NotBegun) => {}
+                Ok(Found::Journal(mut file)) => {
                     left_out.append(&mut file.left_out);
                     files.push(file);
                 }
-                Err(error @ Error::Journal { .. }) => left_out.push(error),
-                Err(Error::PlansDiffer { files: [_, other], plans }) => {
-                    return Err(Error::PlansDiffer { files: [named_by.to_owned(), other], plans });
+                Ok(Found::OfOtherPlan { path, plan }) => {
+                    return Err(Error::PlansDiffer {
+                        files: [named_by.to_owned(), path],
+                        plans: [gathered.counts.plan.to_string(), plan],
+                    });
                 }
+                Err(error @ Error::Journal { .. }) => left_out.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -385,10 +388,10 @@ fn read_counts(
     plan: &Plan,
     reading: &Reading<'_>,
     gathered: &Mutex<Gathered>,
-) -> Result<Option<JournalFile>, Error> {
+) -> Result<Found, Error> {
     let mut samples = Samples::new(plan.units());
     let mut lines = Vec::new();
-    let file = JournalFile::read_at(path, reading, |line| {
+    let found = JournalFile::read_at(path, reading, |line| {
         samples.add(line.run, &line.done);
         lines.push(line.done);
         // A lock for each line would make the threads wait for each other.
@@ -399,7 +402,7 @@ fn read_counts(
     let mut gathered = lock(gathered);
     gathered.counts.put_all(&mut lines);
     gathered.samples.add_all(samples);
-    file
+    found
 }
 
 fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {

@@ -97,18 +97,25 @@ impl Shard {
         shards: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
         let block_len = (units / (shards * BLOCKS)).max(1);
-        // Each round begins this many shards before the first one of the previous round: the golden section of the
-        // number of shards.
-        let turn = shards * 618 / 1000;
-        (0..units.div_ceil(block_len)).map(move |block| {
-            let round = block / shards;
-            let place = block % shards;
-            let index = (place + shards - round * turn % shards) % shards;
+        let blocks = units.div_ceil(block_len);
+        (0..blocks).map(move |block| {
             let start = block * block_len;
             let end = units.min(start + block_len);
-            (index, start..end)
+            (index_of_block(block, shards), start..end)
         })
     }
+}
+
+/// Returns the index of the shard that has a block.
+fn index_of_block(block: usize, shards: usize) -> usize {
+    let round = block / shards;
+    let place_in_round = block % shards;
+    // Each round begins this many shards before the first one of the previous round: the golden section of the number
+    // of shards.
+    let step_back = shards * 618 / 1000;
+    let steps_back = round * step_back % shards;
+    let first_of_round = (shards - steps_back) % shards;
+    (first_of_round + place_in_round) % shards
 }
 
 /// Writes shard 3 of 12 as `3/12`.

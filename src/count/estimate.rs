@@ -8,7 +8,7 @@ use super::observe::{Observer, SoFar, Start};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::forecast::{Approximate, TimeLeft, core_hours};
+use crate::forecast::{Approximate, TimeLeft, WallTime, core_hours};
 use crate::machine::cores;
 use crate::shard::Shard;
 
@@ -39,13 +39,30 @@ impl Estimate {
     }
 }
 
-/// Returns the time after which a sample ends once units are finished, even if its standard error is still unknown.
-fn longest_sample(time: Duration) -> Duration {
-    time.saturating_add((time / 2).max(Duration::from_secs(1)))
+/// The times after which a sample ends. The less it has found, the longer it may take.
+#[derive(Clone, Copy, Debug)]
+struct EndsAfter {
+    /// The time if enough units are finished to know the standard error.
+    with_known_error: Duration,
+    /// The time if any unit is finished.
+    with_a_unit: Duration,
+    /// The time if no unit is finished.
+    without_units: Duration,
 }
 
-/// A sample without a finished unit is given up after this many times its length.
-const MAX_TIMES_SAMPLE: u32 = 6;
+impl EndsAfter {
+    /// Returns the times of a sample that should take about `time`.
+    fn about(time: Duration) -> Self {
+        let half_as_long = time / 2;
+        let with_a_unit = time.saturating_add(half_as_long.max(Duration::from_secs(1)));
+        let six_times_as_long = time.saturating_mul(6);
+        Self {
+            with_known_error: time,
+            with_a_unit,
+            without_units: six_times_as_long.max(with_a_unit),
+        }
+    }
+}
 
 impl Count<'_> {
     /// Estimates the time and the result of [`Count::run`] from a sample: the first units, counted for about `time`
@@ -73,26 +90,30 @@ impl Count<'_> {
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check_engine()?;
         let (sample, left) = self.take_sample(time)?;
+        let seconds_taken = sample.elapsed.as_secs_f64();
+        let wall_time_of_rest = left.estimate();
         let is_whole = sample.is_complete();
-        let cpu_seconds = match left.estimate_all_cpu_seconds() {
-            Some(seconds) if is_whole => seconds,
-            Some(seconds) => seconds.with_run_variation(),
+        let (cpu_seconds, seconds) = match left.estimate_all_cpu_seconds() {
+            // Both times are known. They are no estimates.
+            Some(cpu_seconds) if is_whole => {
+                (cpu_seconds, Approximate { value: seconds_taken, standard_error: 0.0 })
+            }
+            Some(cpu_seconds) => {
+                let cpu_seconds = cpu_seconds.with_run_variation();
+                let seconds = match wall_time_of_rest {
+                    Some(WallTime { seconds, .. }) => {
+                        Approximate { value: seconds_taken + seconds.value, ..seconds }
+                    }
+                    None => rough_wall_seconds(cpu_seconds, sample.threads),
+                };
+                (cpu_seconds, seconds)
+            }
             None => {
                 self.cancel.check("a unit was finished")?;
                 let hours = core_hours(self.size, sample.engine, sample.kernel);
-                Approximate::roughly(3600.0 * hours)
+                let cpu_seconds = Approximate::roughly(3600.0 * hours);
+                (cpu_seconds, rough_wall_seconds(cpu_seconds, sample.threads))
             }
-        };
-        let wall_time_of_rest = left.estimate();
-        let seconds_taken = sample.elapsed.as_secs_f64();
-        let seconds = if is_whole {
-            Approximate { value: seconds_taken, standard_error: 0.0 }
-        } else if let Some(rest) = wall_time_of_rest {
-            Approximate { value: rest.seconds.value + seconds_taken, ..rest.seconds }
-        } else {
-            // If nothing is known, each thread is assumed to have a core of its own, if there are that many.
-            let used_cores = sample.threads.min(cores());
-            Approximate::roughly(cpu_seconds.value / used_cores as f64)
         };
         Ok(Estimate {
             sample,
@@ -105,15 +126,15 @@ impl Count<'_> {
 
     /// Counts the first units for about this time. Returns the outcome, and what is known of the rest.
     fn take_sample(&self, time: Duration) -> Result<(Outcome, TimeLeft), Error> {
+        let ends_after = EndsAfter::about(time);
         let observer = SampleObserver {
-            time,
+            ends_after,
             observer: self.observer,
             left: Mutex::default(),
             enough: Cancel::new(),
         };
         let begun = Instant::now();
-        let longest = longest_sample(time).max(time.saturating_mul(MAX_TIMES_SAMPLE));
-        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > longest;
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > ends_after.without_units;
         let outcome = Cancel::run_until(is_over, |stop| self.run_observed(&observer, stop))??;
         let left = observer.left().clone();
         Ok((outcome, left))
@@ -131,6 +152,13 @@ impl Count<'_> {
     }
 }
 
+/// Returns the wall time of a count if nothing is known of the cores that its threads get. Each thread is assumed to
+/// have a core of its own, if there are that many.
+fn rough_wall_seconds(cpu_seconds: Approximate, threads: usize) -> Approximate {
+    let used_cores = threads.min(cores());
+    Approximate::roughly(cpu_seconds.value / used_cores as f64)
+}
+
 /// Returns whether enough units are finished to estimate the error of their CPU time.
 fn has_known_error(left: &TimeLeft) -> bool {
     left.estimate_all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite())
@@ -139,7 +167,7 @@ fn has_known_error(left: &TimeLeft) -> bool {
 /// An observer that stops a count when the sample is large enough.
 #[derive(Debug)]
 struct SampleObserver<'a> {
-    time: Duration,
+    ends_after: EndsAfter,
     observer: &'a dyn Observer,
     left: Mutex<TimeLeft>,
     enough: Cancel,
@@ -160,8 +188,13 @@ impl Observer for SampleObserver<'_> {
         let elapsed = so_far.newest.elapsed;
         let mut left = self.left();
         left.record(so_far.newest);
-        let is_time_over = elapsed >= longest_sample(self.time);
-        if is_time_over || elapsed >= self.time && has_known_error(&left) {
+        // A report is of finished units, so there is no sample without units here.
+        let end = if has_known_error(&left) {
+            self.ends_after.with_known_error
+        } else {
+            self.ends_after.with_a_unit
+        };
+        if elapsed >= end {
             self.enough.cancel();
         }
         drop(left);

@@ -132,7 +132,7 @@ impl<'a> Job<'a> {
         let (place, record) = self.open_journals()?;
         let plan = match &record {
             Some(record) => count.check_recorded_plan(record)?,
-            None => Arc::new(count.make_plan()?),
+            None => Arc::new(count.plan()?),
         };
         let kernel = count.kernel_of(plan.engine());
         let run = Run::of_this_process(kernel, threads, count.shard);
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
     fn open_journals(&self) -> Result<(Option<Place>, Option<Record>), Error> {
         let count = self.count;
         let Some(path) = &count.journal else { return Ok((None, None)) };
-        let new_plan = || count.make_plan();
+        let new_plan = || count.plan();
         let (place, record) =
             Place::open_and_read(path, &count.wanted(), count.shard, new_plan, &count.cancel)?;
         Ok((Some(place), record))

@@ -1,14 +1,15 @@
 //! The ranges of units that threads take, in an order that is fixed before the count begins.
 //!
-//! **Order.** The plan is cut into pieces, and threads take them in an order that is scattered over the plan. Neighbouring
-//! units are alike, so the first ranges of the order, however many, are a fair sample of all units. Threads take the
-//! ranges strictly in this order. The ranges that are *finished* first would not be a fair sample, because they are the
-//! cheap ones.
+//! **Order.** The plan is cut into pieces, which are put in an order that is scattered over the plan. The first half of
+//! the units comes from all pieces in turn, a range from each. The second half is what is left of the pieces, one piece
+//! after the other. Neighbouring units are alike, so the first ranges of the order, however many, are a fair sample of
+//! all units. Threads take the ranges strictly in this order. The ranges that are *finished* first would not be a fair
+//! sample, because they are the cheap ones.
 //!
-//! **Length.** At the beginning a range is a small part of what its thread has done so far, but not shorter than the
+//! **Length.** In the first half a range is a small part of what its thread has done so far, but not shorter than the
 //! largest number of units that are counted together. So a forecast soon has a sample, and what is being counted is
-//! hardly missing from it. At the end a range is a small part of what its thread has left to do, so all threads end
-//! together. In between, ranges are as long as is of use.
+//! hardly missing from it. In the second half a range is a small part of what its thread has left to do, so all threads
+//! end together. No range is longer than is of use.
 //!
 //! **Cuts.** Units that are counted together ([`Plan::counted_together`]) share most of their work. So a range is never
 //! cut between two of them.
@@ -40,39 +41,73 @@ pub(crate) fn cut_into_ranges(
     threads: usize,
     counted_together: impl Fn(usize) -> Range<usize>,
 ) -> Vec<Range<usize>> {
-    let all = number_of_units(todo);
+    let units = number_of_units(todo);
     let parts = threads * PARTS;
-    let piece_len = (all / parts).clamp(1, LONGEST);
+    let piece_len = (units / parts).clamp(1, LONGEST);
     let mut pieces = Vec::new();
-    for units in todo {
-        pieces.extend(cut_into_pieces(units, piece_len, &counted_together));
+    for range in todo {
+        pieces.extend(cut_into_pieces(range, piece_len, &counted_together));
     }
-    // Where many units are counted together, each is cheap. A unit chosen at random is more often than not one of them.
-    // So shorter ranges would make the first forecasts too short.
-    let shortest =
-        pieces.iter().map(|piece| counted_together(piece.start).len()).max().unwrap_or(1);
-    let mut waiting: VecDeque<Range<usize>> = scattered(pieces).into();
-    let mut ranges = Vec::new();
-    let mut done = 0;
-    while let Some(piece) = waiting.pop_front() {
-        let left = all - done;
-        let is_beginning = done < left;
-        let length = if is_beginning { (done / parts).max(shortest) } else { left / parts };
-        // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
-        let from_beginning = ranges.len() % 2 == 0;
-        let (range, rest) = split(piece, length.max(1), from_beginning, &counted_together);
-        if !rest.is_empty() {
-            if is_beginning {
-                // The first ranges come from all over the plan, so the rest waits until all pieces had their turn.
+    let mut order = Order { ranges: Vec::new(), done: 0, left: units, parts, counted_together };
+    let rests = order.add_first_half(scattered(pieces));
+    order.add_second_half(rests);
+    order.ranges
+}
+
+/// The ranges that threads take, in this order.
+struct Order<F> {
+    ranges: Vec<Range<usize>>,
+    /// The number of units in these ranges.
+    done: usize,
+    /// The number of units that are not in a range yet.
+    left: usize,
+    /// A range is this part of the units that are done, or left.
+    parts: usize,
+    counted_together: F,
+}
+
+impl<F: Fn(usize) -> Range<usize>> Order<F> {
+    /// Adds ranges until they have half of the units. Takes one from each piece in turn, so that the first ranges come
+    /// from all over the plan. Returns what is left of the pieces, beginning with the one whose turn it is.
+    fn add_first_half(&mut self, pieces: Vec<Range<usize>>) -> VecDeque<Range<usize>> {
+        // Where many units are counted together, each is cheap. A unit chosen at random is more often than not one of
+        // them. So shorter ranges would make the first forecasts too short.
+        let together = pieces.iter().map(|piece| (self.counted_together)(piece.start).len());
+        let shortest = together.max().unwrap_or(1);
+        let mut waiting = VecDeque::from(pieces);
+        while self.done < self.left
+            && let Some(piece) = waiting.pop_front()
+        {
+            let length = (self.done / self.parts).max(shortest);
+            let rest = self.add_part(piece, length);
+            if !rest.is_empty() {
                 waiting.push_back(rest);
-            } else {
-                waiting.push_front(rest);
             }
         }
-        done += range.len();
-        ranges.push(range);
+        waiting
     }
-    ranges
+
+    /// Adds what is left of the pieces, one piece after the other.
+    fn add_second_half(&mut self, pieces: impl IntoIterator<Item = Range<usize>>) {
+        for piece in pieces {
+            let mut rest = piece;
+            while !rest.is_empty() {
+                let length = (self.left / self.parts).max(1);
+                rest = self.add_part(rest, length);
+            }
+        }
+    }
+
+    /// Adds a part of a piece, of about this length, and returns the rest.
+    fn add_part(&mut self, piece: Range<usize>, length: usize) -> Range<usize> {
+        // By turns the first and the last part of a piece: otherwise a period of the plan could matter.
+        let from_beginning = self.ranges.len().is_multiple_of(2);
+        let (part, rest) = split(piece, length, from_beginning, &self.counted_together);
+        self.done += part.len();
+        self.left -= part.len();
+        self.ranges.push(part);
+        rest
+    }
 }
 
 /// Returns the number of units in these ranges.

@@ -161,12 +161,15 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Makes the plan of a new count. Settings that are left out are chosen for the board.
+    /// Makes the plan of this count, as it is without journals. An engine and split rows that are not set are chosen
+    /// for the board.
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`] if the plan does not fit into memory.
-    pub(super) fn make_plan(&self) -> Result<Plan, Error> {
+    /// [`Error::InvalidValue`] if the engine does not count boards of this size. [`Error::LacksMemory`] if the plan
+    /// does not fit into memory.
+    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+        self.check_engine()?;
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
         Plan::check_list_memory(self.size, engine, self.split_rows)?;
         Ok(Plan::new(self.size, engine, self.split_rows).for_count(self.which))
@@ -220,7 +223,7 @@ impl<'a> Count<'a> {
     }
 
     /// Returns the kernel with which an engine counts: the portable one for engines without kernels.
-    pub(super) fn kernel_of(&self, engine: Engine) -> Kernel {
+    pub(crate) fn kernel_of(&self, engine: Engine) -> Kernel {
         if engine.has_kernels() {
             self.kernel.unwrap_or_else(Kernel::detect)
         } else {

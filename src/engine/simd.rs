@@ -16,19 +16,20 @@ use super::vectors::Neon;
 use super::vectors::{Avx2, Avx512};
 use crate::error::Error;
 
-/// A version of the inner loops that this CPU can run.
+/// A version of the inner loops that this CPU can run. [`Kernel::SUMMARIES`] lists the instructions that each one
+/// needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
     /// Plain Rust, for any CPU.
     Portable,
-    /// 64-bit ARM, with NEON.
+    /// Vectors of NEON, for 64-bit ARM.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
-    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
+    /// Vectors of AVX2, for x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI.
+    /// Vectors of AVX-512, for x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }

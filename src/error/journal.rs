@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::Error;
+use crate::numbers::text_of_ranges;
 use crate::version;
 
 /// The reason why a journal cannot be used.
@@ -178,7 +179,7 @@ fn state_after_failed_sync(is_cut_back: bool) -> &'static str {
 
 /// Returns `line 3 is damaged` or `lines 3,7-9 are damaged`.
 fn damaged_lines(lines: &[RangeInclusive<usize>]) -> String {
-    let numbers = numbers_of(lines);
+    let numbers = text_of_ranges(lines);
     if is_one(lines) {
         format!("line {numbers} is damaged")
     } else {
@@ -188,23 +189,12 @@ fn damaged_lines(lines: &[RangeInclusive<usize>]) -> String {
 
 /// Returns `line 3 belongs` or `lines 3,7-9 belong`.
 fn belonging_lines(lines: &[RangeInclusive<usize>]) -> String {
-    let numbers = numbers_of(lines);
+    let numbers = text_of_ranges(lines);
     if is_one(lines) {
         format!("line {numbers} belongs")
     } else {
         format!("lines {numbers} belong")
     }
-}
-
-/// Returns the numbers of lines as text: `3,7-9`.
-fn numbers_of(lines: &[RangeInclusive<usize>]) -> String {
-    let mut texts = Vec::new();
-    for range in lines {
-        let first = range.start();
-        let last = range.end();
-        texts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
-    }
-    texts.join(",")
 }
 
 fn is_one(lines: &[RangeInclusive<usize>]) -> bool {

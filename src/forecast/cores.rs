@@ -15,8 +15,8 @@ pub(crate) struct Cores {
     reports: VecDeque<Report>,
     /// The end of the latest report.
     now: f64,
-    /// The CPU seconds of the longest report of all.
-    longest: f64,
+    /// The largest number of CPU seconds in a report, also in those that were forgotten.
+    most_cpu_seconds: f64,
     /// The longest time from one report to the next, in seconds.
     longest_gap: f64,
 }
@@ -37,18 +37,23 @@ impl Cores {
         self.reports.push_back(Report { end, cpu_seconds });
         self.longest_gap = self.longest_gap.max(end - self.now);
         self.now = self.now.max(end);
-        self.longest = self.longest.max(cpu_seconds);
-        let needed_from = self.now - self.longest - AVERAGED_SECONDS;
+        self.most_cpu_seconds = self.most_cpu_seconds.max(cpu_seconds);
+        // The mean is taken of the last minute before the moment until which all is known.
+        let earliest_known_until = self.now - self.most_cpu_seconds;
+        let needed_from = earliest_known_until - AVERAGED_SECONDS;
         while self.reports.front().is_some_and(|report| report.end < needed_from) {
             self.reports.pop_front();
         }
     }
 
-    /// Returns the moment until which all CPU time is known: the one at which the longest report that may be under way
-    /// now would have begun.
+    /// Returns the moment until which all CPU time is known. A thread that has not reported since may do so now, with
+    /// as many CPU seconds as any of the latest reports.
     fn known_until(&self) -> f64 {
-        let longest = self.reports.iter().map(|report| report.cpu_seconds).fold(0.0, f64::max);
-        self.now - longest
+        let mut most_lately = 0.0;
+        for report in &self.reports {
+            most_lately = report.cpu_seconds.max(most_lately);
+        }
+        self.now - most_lately
     }
 
     /// Returns the longest time from one report to the next, in seconds.

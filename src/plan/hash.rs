@@ -54,10 +54,20 @@ impl Hasher {
     }
 }
 
-/// Returns sets of columns for the white queens, chosen so that their weights show how the unit counts ties.
+/// Returns eight sets of columns for the white queens, chosen so that their multiplicities show how the unit treats
+/// ties.
 ///
-/// These are the unit's white rows taken as columns, the reverse of this set, and sets near it that have as many even
-/// and as many odd columns.
+/// A unit of engine `colours` decides by two comparisons whether it counts a solution or the image of the solution:
+/// between the keys of its rows and of its columns, and on odd boards also between the white even columns and their
+/// reverse (docs/COLOURS.md, *Three rules*). With another order, or another factor for a tie, the same rows would count
+/// other solutions, and no weight would show it. So the hash has to hold both comparisons with each of their results:
+///
+/// * The white rows taken as columns, and the reverse of this set, have the key of the rows, so the keys tie. On odd
+///   boards the reverse has the opposite result in the second comparison.
+/// * Six more sets are made from the white rows by moving the columns of one parity at a time. So they have as many
+///   even and as many odd columns as the white queens of a solution. The first of them has the even columns of the tie,
+///   so the keys usually differ in the odd ranks alone. In the others they differ in the even ranks, too. Each of the
+///   six is counted by some units and not by others (n = 13 to 25).
 fn near_ties(domains: &RowDomains) -> Vec<u32> {
     let n = domains.size.get();
     let board = domains.size.columns();
@@ -68,10 +78,13 @@ fn near_ties(domains: &RowDomains) -> Vec<u32> {
             white |= 1 << row;
         }
     }
-    let mut sets = vec![white, white.reverse_bits() >> (32 - n)];
+    let reversed = white.reverse_bits() >> (32 - n);
+    let mut sets = vec![white, reversed];
+    let even_columns = board & EVEN;
+    let odd_columns = board & !EVEN;
     let mut set = white;
-    for parity in [1, 0, 0, 1, 1, 0] {
-        set = turn(set, board & EVEN << parity);
+    for moved in [odd_columns, even_columns, even_columns, odd_columns, odd_columns, even_columns] {
+        set = turn(set, moved);
         sets.push(set);
     }
     sets

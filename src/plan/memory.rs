@@ -36,8 +36,7 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
 
 /// Checks that every limit on memory lets these threads run.
 ///
-/// A thread uses `bytes`, and reserves `reserve` bytes more. The threads have already started, so their stacks count
-/// as used. With fewer threads there would be fewer stacks, so the stacks are added to what is available.
+/// A thread uses `bytes`, and reserves `reserve` bytes more.
 pub(super) fn check_memory_of_threads(
     what: String,
     size: BoardSize,
@@ -46,12 +45,10 @@ pub(super) fn check_memory_of_threads(
     threads: usize,
 ) -> Result<(), Error> {
     let mut refusals = Vec::new();
-    for mut limit in Memory::limits()? {
-        let mut bytes_of_thread = bytes;
-        if limit.counts_reserved {
-            bytes_of_thread += reserve + STACK;
-            limit.available += threads as u64 * STACK;
-        }
+    for limit_now in Memory::limits()? {
+        let bytes_of_thread =
+            if limit_now.counts_reserved { bytes + reserve + STACK } else { bytes };
+        let limit = without_stacks(limit_now, threads);
         // Any number of threads fits if they need no memory.
         let Some(fitting_threads) = limit.usable().checked_div(bytes_of_thread) else { continue };
         if fitting_threads < threads as u64 {
@@ -69,6 +66,16 @@ pub(super) fn check_memory_of_threads(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns a limit as it was before these threads started. Since then their stacks count as used where reserved memory
+/// counts, but with fewer threads there would be fewer stacks.
+fn without_stacks(limit: Memory, threads: usize) -> Memory {
+    if !limit.counts_reserved {
+        return limit;
+    }
+    let available = limit.available + threads as u64 * STACK;
+    Memory { available, ..limit }
 }
 
 /// A limit that leaves too little memory.

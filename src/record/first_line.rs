@@ -59,26 +59,17 @@ impl FirstLine {
         }
     }
 
-    /// Reads the first line. Returns `None` if the file has not begun: it is empty, or ends within its first line. A
-    /// power cut may have left zeros in place of the rest.
+    /// Reads the first line. Returns `None` if the journal has not begun.
     pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
-        let mut line = Vec::new();
-        let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut line);
+        let mut bytes = Vec::new();
+        let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut bytes);
         read.map_err(|error| JournalError::cannot("read", error))?;
-        if let Some(text) = line.strip_suffix(b"\n") {
-            return Self::parse(text).map(Some);
+        match Beginning::of(&bytes) {
+            Beginning::WholeLine(line) => Self::parse(line).map(Some),
+            Beginning::CutOff => Ok(None),
+            Beginning::Endless => Err(JournalError::NoPlan { what: "it has no end" }),
+            Beginning::Foreign => Err(not_a_journal(&bytes)),
         }
-        let text = trim_zeros(&line);
-        let magic = MAGIC.as_bytes();
-        let is_beginning = text.starts_with(magic) || magic.starts_with(text);
-        if !is_beginning {
-            return Err(not_a_journal(text));
-        }
-        let is_whole_file = (line.len() as u64) < MAX_FIRST_LINE_LEN;
-        if is_whole_file && !text.iter().any(u8::is_ascii_control) {
-            return Ok(None);
-        }
-        Err(JournalError::NoPlan { what: "it has no end" })
     }
 
     /// Parses a first line, given without its line feed.
@@ -178,6 +169,38 @@ impl FirstLine {
     }
 }
 
+/// The ways in which a file may begin.
+#[derive(Debug, PartialEq, Eq)]
+enum Beginning<'a> {
+    /// With a whole line, given without its line feed.
+    WholeLine(&'a [u8]),
+    /// With a part of a journal's first line, or with nothing. The file ends there, or a power cut has left zeros in
+    /// place of the rest. So the journal has not begun.
+    CutOff,
+    /// Like a journal, but with a first line that has lost its end.
+    Endless,
+    /// Not like a journal.
+    Foreign,
+}
+
+impl<'a> Beginning<'a> {
+    /// Returns how a file begins. `bytes` is all up to the first line feed, or [`MAX_FIRST_LINE_LEN`] bytes, or the
+    /// whole file.
+    fn of(bytes: &'a [u8]) -> Self {
+        if let Some(line) = bytes.strip_suffix(b"\n") {
+            return Self::WholeLine(line);
+        }
+        let text = trim_zeros(bytes);
+        let magic = MAGIC.as_bytes();
+        if !text.starts_with(magic) && !magic.starts_with(text) {
+            return Self::Foreign;
+        }
+        let is_whole_file = (bytes.len() as u64) < MAX_FIRST_LINE_LEN;
+        let is_damaged = text.iter().any(u8::is_ascii_control);
+        if is_whole_file && !is_damaged { Self::CutOff } else { Self::Endless }
+    }
+}
+
 /// Returns the error of a file that does not begin like a journal. If a disk lost a block, the file begins with
 /// zeros.
 fn not_a_journal(line: &[u8]) -> JournalError {
@@ -185,4 +208,35 @@ fn not_a_journal(line: &[u8]) -> JournalError {
         return JournalError::NoPlan { what: "it begins with zeros" };
     }
     JournalError::NotAJournal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_begin_in_four_ways() {
+        let zeros_and_more = [&[0; 512][..], b"done"].concat();
+        let mut too_long = format!("{MAGIC} 2 version=1 ").into_bytes();
+        too_long.resize(1 << 22, b'x');
+        assert_eq!(too_long.len() as u64, MAX_FIRST_LINE_LEN);
+        for (bytes, beginning) in [
+            (
+                &b"nqueens-journal 2 version=1\n"[..],
+                Beginning::WholeLine(b"nqueens-journal 2 version=1"),
+            ),
+            (b"n,solutions\n", Beginning::WholeLine(b"n,solutions")),
+            (b"", Beginning::CutOff),
+            (b"nqueens-j", Beginning::CutOff),
+            (b"nqueens-journal 2 vers", Beginning::CutOff),
+            (b"nqueens-journal 2 vers\0\0\0", Beginning::CutOff),
+            (&[0; 512], Beginning::CutOff),
+            (b"nqueens-journal 2 vers\0\0\0run", Beginning::Endless),
+            (&too_long, Beginning::Endless),
+            (b"queens", Beginning::Foreign),
+            (&zeros_and_more, Beginning::Foreign),
+        ] {
+            assert_eq!(Beginning::of(bytes), beginning, "{}", bytes.escape_ascii());
+        }
+    }
 }

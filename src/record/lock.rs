@@ -7,21 +7,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread::Builder;
-use std::time::Duration;
 
 use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
 use super::first_line::FirstLine;
-use super::reader::{CountingReader, DoneLine, JournalFile, Reading};
+use super::reader::{DoneLine, JournalFile, Reading};
 use super::{Gathered, Record};
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, Waited, wait_for_message};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::shard::Shard;
-
-/// The interval at which a wait for the disk looks for a cancellation.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A journal that this process has locked, and to which it will append.
 pub(crate) struct LockedJournal {
@@ -128,19 +124,15 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
     let sync_file = move || _ = sender.send(file.sync_data());
     let thread = Builder::new().name("nqueens-sync".to_owned());
     thread.spawn(sync_file).map_err(Error::thread_not_started)?;
-    loop {
-        match receiver.recv_timeout(LOOK_EVERY) {
-            Ok(synced) => return synced.map_err(cannot_write),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(cannot_write(io::Error::other("the thread that syncs has failed")));
-            }
-            Err(RecvTimeoutError::Timeout) => cancel.check("the disk had taken the journal")?,
-        }
+    match wait_for_message(&receiver, || cancel.is_cancelled()) {
+        Waited::Message(synced) => synced.map_err(cannot_write),
+        Waited::Ended => Err(cannot_write(io::Error::other("the thread that syncs has failed"))),
+        Waited::Over => Err(Error::StoppedBefore { what: "the disk had taken the journal" }),
     }
 }
 
 /// Reads a whole journal from the disk, not from the cache, as far as the system allows that. The file was just opened.
-/// Returns what the journal holds, `None` if it has not begun, and its length in bytes.
+/// Returns what the journal holds, `None` if it has not begun, and the number of bytes that were read.
 ///
 /// # Errors
 ///
@@ -155,28 +147,30 @@ pub(super) fn read_whole_from_disk(
     let cannot_read = |error| JournalError::cannot("read", error).at(path);
     drop_cache(file);
     let first = FirstLine::read(&mut BufReader::new(file)).map_err(|error| error.at(path))?;
-    let plan = match (known_plan, first) {
-        (Some(plan), _) => Arc::clone(plan),
-        (None, Some(first)) => Arc::new(first.make_plan(path)?),
-        (None, None) => return Ok((None, file.metadata().map_err(cannot_read)?.len())),
+    let Some(first) = first else {
+        // Such a file was read to its end.
+        return Ok((None, file.stream_position().map_err(cannot_read)?));
+    };
+    let plan = match known_plan {
+        Some(plan) => Arc::clone(plan),
+        None => Arc::new(first.make_plan(path)?),
     };
     file.rewind().map_err(cannot_read)?;
     let mut gathered = Gathered::new(Arc::clone(&plan))?;
     let put = |line: DoneLine<'_>| gathered.put(&line);
-    let mut input = CountingReader::new(file);
     let reading = Reading::new(&plan, cancel);
-    let journal = JournalFile::read(path, &mut input, &reading, put)?;
-    let has_begun = journal.is_some();
-    let record = Record::from_journals(gathered, path, vec![Ok(journal)], &reading)?;
+    let found = JournalFile::read(path, file, &reading, put)?;
+    let record = Record::from_journals(gathered, path, vec![Ok(found)], &reading)?;
     check_is_whole(&record)?;
     // If the reading ended early, the rest must not be cut off.
-    let read = input.bytes;
+    let read = file.stream_position().map_err(cannot_read)?;
     let length = file.metadata().map_err(cannot_read)?.len();
     if read != length {
         return Err(cannot_read(io::Error::other(format!(
             "{read} of {length} bytes could be read"
         ))));
     }
+    let has_begun = !record.files().is_empty();
     Ok((has_begun.then_some(record), length))
 }
 

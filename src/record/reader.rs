@@ -17,6 +17,7 @@ use super::runs::{Run, Texts};
 use crate::cancel::Cancel;
 use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
+use crate::numbers::add_number;
 use crate::plan::Plan;
 
 /// A journal that was read.
@@ -37,6 +38,21 @@ pub struct JournalFile {
     pub(super) lacks_line_feed: bool,
     /// The reasons why lines were left out, or why the file was not read to its end.
     pub(super) left_out: Vec<Error>,
+}
+
+/// What a file turned out to be when it was read.
+pub(super) enum Found {
+    /// A journal that has not begun: the file is empty, or ends within its first line. All of it was read.
+    NotBegun,
+    /// A journal of the plan.
+    Journal(JournalFile),
+    /// A journal of another plan. Only its first line was read.
+    OfOtherPlan {
+        /// The path of the file.
+        path: PathBuf,
+        /// The plan that the first line names.
+        plan: String,
+    },
 }
 
 /// A line with finished units, as [`JournalFile::read`] passes it on.
@@ -94,38 +110,36 @@ impl JournalFile {
         path: &Path,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Found, Error> {
         reading.check()?;
         Self::read(path, open(path)?, reading, take)
     }
 
     /// Reads a journal, and passes each line with finished units to `take`. Damaged lines and lines of other counts are
-    /// left out. Returns `None` if the journal has not begun; all of it was read then.
+    /// left out.
     ///
     /// If the first line is damaged, the others are read all the same, because no line of another plan can have the
     /// right CRC.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if the journal is of another plan. [`Error::Journal`] if the first line cannot be read,
-    /// or if it is damaged and no other line is good. [`Error::StoppedBefore`] after a cancellation.
+    /// [`Error::Journal`] if the first line cannot be read, or if it is damaged and no other line is good.
+    /// [`Error::StoppedBefore`] after a cancellation.
     pub(super) fn read(
         path: &Path,
         input: impl Read,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Found, Error> {
         // The time is asked for before the file is read. So whatever is written after this time is read too, or is
         // recent.
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut input = BufReader::with_capacity(1 << 16, CountingReader::new(input));
         let first_error = match FirstLine::read(&mut input) {
-            Ok(None) => return Ok(None),
+            Ok(None) => return Ok(Found::NotBegun),
             Ok(Some(first)) if first.plan == reading.plan_text => None,
             Ok(Some(first)) => {
-                let files = [path.to_owned(), path.to_owned()];
-                let plans = [reading.plan_text.clone(), first.plan];
-                return Err(Error::PlansDiffer { files, plans });
+                return Ok(Found::OfOtherPlan { path: path.to_owned(), plan: first.plan });
             }
             Err(error @ (JournalError::NoPlan { .. } | JournalError::NotAJournal)) => {
                 Some(error.at(path))
@@ -156,18 +170,16 @@ impl JournalFile {
             file.left_out.push(JournalError::cannot("read", error).at(path));
         }
         if let Some(what) = damage.first_fault {
-            let lines = damage.lines.ranges;
-            file.left_out.push(JournalError::Damaged { lines, what }.at(path));
+            file.left_out.push(JournalError::Damaged { lines: damage.lines, what }.at(path));
         }
         for OtherCount { plan, lines, .. } in others {
-            let lines = lines.ranges;
             file.left_out.push(JournalError::OfOtherCount { lines, plan }.at(path));
         }
         // Everything was read except the incomplete line.
         file.bytes = input.get_ref().bytes - file.cut_off;
         // Most journals have one run, and a vector makes room for four.
         file.runs.shrink_to_fit();
-        Ok(Some(file))
+        Ok(Found::Journal(file))
     }
 
     /// Reads the end of a journal, which begins with a line behind the first one. Returns the runs that began there, and
@@ -263,7 +275,7 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
                     self.add_first_line_of_other(first);
                     self.is_run_known = false;
                 }
-                Piece::OfOther(place) => self.others[place].lines.add(self.number),
+                Piece::OfOther(place) => add_number(&mut self.others[place].lines, self.number),
                 Piece::Damaged(what) => {
                     self.damage.add(self.number, what);
                     if may_hide_run(&bytes) {
@@ -309,11 +321,10 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
     /// Adds a first line of another count.
     fn add_first_line_of_other(&mut self, first: FirstLine) {
         if let Some(other) = self.others.iter_mut().find(|other| other.plan == first.plan) {
-            other.lines.add(self.number);
+            add_number(&mut other.lines, self.number);
         } else if self.others.len() < MAX_OTHERS {
-            let mut lines = LineNumbers::default();
-            lines.add(self.number);
             let crc = LineCrc::of_text(&first.plan);
+            let lines = vec![self.number..=self.number];
             self.others.push(OtherCount { plan: first.plan, crc, lines });
         } else {
             self.damage.add(self.number, "it is of another count");
@@ -346,13 +357,13 @@ impl<'a, T: FnMut(DoneLine<'_>)> LineReader<'a, T> {
 }
 
 /// A reader that counts the bytes that pass through it.
-pub(super) struct CountingReader<R> {
+struct CountingReader<R> {
     input: R,
-    pub(super) bytes: u64,
+    bytes: u64,
 }
 
 impl<R> CountingReader<R> {
-    pub(super) fn new(input: R) -> Self {
+    fn new(input: R) -> Self {
         Self { input, bytes: 0 }
     }
 }
@@ -365,27 +376,11 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// Numbers of lines, as ranges in increasing order.
-#[derive(Default)]
-struct LineNumbers {
-    ranges: Vec<RangeInclusive<usize>>,
-}
-
-impl LineNumbers {
-    /// Adds the number of a line that is not in front of the others.
-    fn add(&mut self, number: usize) {
-        match self.ranges.last_mut() {
-            // The pieces of a line that is too long have the number of the line.
-            Some(last) if number <= *last.end() + 1 => *last = *last.start()..=number,
-            _ => self.ranges.push(number..=number),
-        }
-    }
-}
-
 /// The damaged lines of a journal.
 #[derive(Default)]
 struct Damage {
-    lines: LineNumbers,
+    /// The numbers of the lines, as ranges in increasing order.
+    lines: Vec<RangeInclusive<usize>>,
     /// What is wrong with the first of these lines.
     first_fault: Option<&'static str>,
 }
@@ -393,7 +388,8 @@ struct Damage {
 impl Damage {
     fn add(&mut self, number: usize, what: &'static str) {
         self.first_fault.get_or_insert(what);
-        self.lines.add(number);
+        // The pieces of a line that is too long have the number of the line.
+        add_number(&mut self.lines, number);
     }
 }
 
@@ -403,7 +399,8 @@ struct OtherCount {
     plan: String,
     /// The start of the CRC of its other lines.
     crc: LineCrc,
-    lines: LineNumbers,
+    /// The numbers of all its lines, as ranges in increasing order.
+    lines: Vec<RangeInclusive<usize>>,
 }
 
 impl OtherCount {

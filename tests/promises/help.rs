@@ -1,4 +1,5 @@
-//! Promise: every command and every option has a help text, and docs/PERFORMANCE.md describes engines in the words of the help.
+//! Promise: every command and every option has a help text, and docs/PERFORMANCE.md
+//! describes engines, and docs/GLOSSARY.md kernels, in the words of the help.
 //! CONTRIBUTING.md makes this promise under "Every option".
 
 use crate::common::{output, printed, stderr, stdout};
@@ -104,6 +105,15 @@ fn the_page_on_engines_describes_each_as_the_help_does() {
     let page = std::fs::read_to_string("docs/PERFORMANCE.md").expect("the package has it");
     for engine in nqueens::Engine::ALL {
         let row = format!("| `{engine}` | {}", engine.summary());
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn the_glossary_describes_each_kernel_as_the_help_does() {
+    let page = std::fs::read_to_string("docs/GLOSSARY.md").expect("the package has it");
+    for (kernel, summary) in nqueens::Kernel::NAMES.into_iter().zip(nqueens::Kernel::SUMMARIES) {
+        let row = format!("| `{kernel}` | {summary} |");
         assert!(page.contains(&row), "{row}");
     }
 }
