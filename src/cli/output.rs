@@ -11,7 +11,6 @@
 //! a whole line. Terminals and connections make no such promise.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -77,21 +76,27 @@ pub(crate) fn vain_wait() -> Option<Wait> {
     (wait.since.elapsed() > GRACE).then_some(*wait)
 }
 
-/// Notes that an output has taken something.
-fn note_progress() {
-    if let Some(wait) = &mut *current_wait() {
+/// Notes that an output has taken something. Only the output for which the command waits matters.
+fn note_progress(output: Awaited) {
+    if let Some(wait) = &mut *current_wait()
+        && wait.awaited == output
+    {
         wait.since = Instant::now();
     }
 }
 
-/// Writes all bytes, however long that takes. Other programs may have set the output not to wait (`O_NONBLOCK`).
-pub(crate) fn write_all(output: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+/// Writes all bytes to an output, however long that takes. Other programs may have set it not to wait (`O_NONBLOCK`).
+pub(crate) fn write_all(output: Awaited, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::write(&output, bytes) {
+        let written = match output {
+            Awaited::Answer => rustix::io::write(io::stdout(), bytes),
+            Awaited::Messages => rustix::io::write(io::stderr(), bytes),
+        };
+        match written {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 bytes = &bytes[written..];
-                note_progress();
+                note_progress(output);
             }
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => sleep(TRY_EVERY),
@@ -107,7 +112,7 @@ pub(crate) fn write_lines(lines: &[u8], exit: Exit) -> io::Result<()> {
         let mut rest = lines;
         while !rest.is_empty() {
             let (piece, others) = rest.split_at(whole_lines_len(rest));
-            write_all(io::stdout(), piece)?;
+            write_all(Awaited::Answer, piece)?;
             rest = others;
         }
         Ok(())

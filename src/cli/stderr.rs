@@ -170,7 +170,7 @@ fn is_in_background() -> bool {
 
 /// Writes a line at once, so that the lines of several processes do not mix in one log.
 fn write_line(line: &str) {
-    let _ = write_all(stderr(), format!("nqueens: {line}\n").as_bytes());
+    let _ = write_all(Awaited::Messages, format!("nqueens: {line}\n").as_bytes());
 }
 
 /// Limit on messages of one kind that are printed one by one.
