@@ -52,7 +52,7 @@
 //! # Features
 //!
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
-//! fastrand, num_cpus, parse-size, rayon, rustix, sysinfo and thiserror.
+//! humantime, num_cpus, parse-size, rayon, rustix, sysinfo and thiserror.
 //!
 //! The package is called `nqueens-count`, because another crate on crates.io has the name `nqueens`. Until the first
 //! release, the package comes from a clone:
@@ -63,6 +63,9 @@
 //! ```
 //!
 //! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.
+
+// Some functions are there for the command line alone, and the build with it finds what nothing uses.
+#![cfg_attr(not(feature = "cli"), allow(dead_code))]
 
 // On 32-bit CPUs offsets overflow, and the counts of `colours` are wrong from n = 22 on.
 #[cfg(not(target_pointer_width = "64"))]
