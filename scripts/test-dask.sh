@@ -221,7 +221,7 @@ tried memory 4
 scenario "wrong usage is not tried again: exit code 2"
 stand_in usage 3 "exec '$real_program' \"\$@\" --kernel no-such-kernel"
 count usage
-ends_with usage 2 "$failing nqueens: .*no-such-kernel.*"
+ends_with usage 2 "$failing error: .*no-such-kernel.*"
 tried usage 1
 
 echo "all totals exact, in $SECONDS s"

@@ -30,18 +30,20 @@ mod stderr;
 mod table;
 mod thread_limits;
 mod unit;
-mod usage;
 mod values;
 mod verify;
 mod way_out;
 
+use std::env;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use exit::{Exit, Failure, guarded};
+use quote::escaped;
 use session::on_readers;
+use values::sizes;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 #[derive(Debug, Parser)]
@@ -130,25 +132,67 @@ fn run() -> Result<Exit, Failure> {
     session::share_one_heap();
     match CommandLine::try_parse() {
         Ok(line) => line.command.run(),
-        // The short help for a command line without arguments, which goes to standard error.
-        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Ok(print_help(&help, Exit::Usage))
-        }
+        // Also the short help for a command line without arguments. If nobody can be told, the exit code says enough.
         Err(error) if error.use_stderr() => {
-            let first = std::env::args_os().nth(1).unwrap_or_default();
-            let text = usage::explain(&error, &CommandLine::command(), &first.to_string_lossy());
-            Err(Exit::Usage.because(text))
+            let _ = explained(printable(error)).print();
+            Ok(Exit::Usage)
         }
         // Help or version that was asked for.
-        Err(help) => Ok(print_help(&help, Exit::Done)),
+        Err(help) => Ok(print_help(&help)),
     }
 }
 
+/// Returns the parser's error for the same arguments with everything escaped that a terminal would obey, because the
+/// error repeats arguments.
+fn printable(error: clap::Error) -> clap::Error {
+    let arguments = env::args_os().map(|argument| escaped(argument.display()));
+    match CommandLine::try_parse_from(arguments) {
+        Err(printable) => printable,
+        // The escaped arguments make sense, for example because they name a folder that exists.
+        Ok(_) => CommandLine::command().error(error.kind(), escaped(error)),
+    }
+}
+
+/// What people write in place of a command, with the advice for it. The parser would suggest the command whose name is
+/// spelt most similarly.
+const OTHER_WORDS: [(&str, &str); 3] = [
+    ("resume", "'nqueens count' with the same --journal resumes a count"),
+    ("run", "'nqueens count' counts the solutions of a board"),
+    ("version", "'nqueens --version' prints the version"),
+];
+
+/// Corrects the advice of the parser where we know better what is meant.
+fn explained(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        // The parser advises to pass a wrong option as a value, but no value begins with a dash.
+        error.remove(ContextKind::Suggested);
+    }
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(advice) = advice_for(name)
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    }
+    error
+}
+
+/// Returns the advice for a word in the place of a command, if we know what is meant.
+fn advice_for(word: &str) -> Option<String> {
+    if word.parse::<u32>().is_ok() {
+        return Some(format!("'nqueens count {word}' counts the solutions of this board"));
+    }
+    if sizes(word).is_ok() {
+        return Some(format!("'nqueens table {word}' counts the solutions of these boards"));
+    }
+    let (_, advice) = OTHER_WORDS.iter().find(|(other, _)| *other == word)?;
+    Some((*advice).to_owned())
+}
+
 /// Prints help, and returns the exit code.
-fn print_help(help: &clap::Error, exit: Exit) -> Exit {
+fn print_help(help: &clap::Error) -> Exit {
     match help.print() {
-        Ok(()) => exit,
-        Err(error) => exit.unprinted(&error),
+        Ok(()) => Exit::Done,
+        Err(error) => Exit::Done.unprinted(&error),
     }
 }
 
@@ -159,6 +203,42 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    /// Returns what the parser says of these arguments, with our advice.
+    fn message(args: &[&str]) -> String {
+        let line = CommandLine::try_parse_from([&["nqueens"], args].concat());
+        explained(line.expect_err("refused")).to_string()
+    }
+
+    #[test]
+    fn misspelt_names_are_recognised_and_others_are_not_guessed() {
+        for (args, wanted) in [
+            (&["8"][..], "tip: 'nqueens count 8' counts"),
+            (&["33"], "tip: 'nqueens count 33' counts"),
+            (&["8-10"], "tip: 'nqueens table 8-10' counts"),
+            (&["resume", "q22.journal"], "tip: 'nqueens count' with the same --journal resumes"),
+            (&["version"], "tip: 'nqueens --version' prints"),
+            (&["cuont", "8"], "tip: a similar subcommand exists: 'count'"),
+            (&["count", "8", "--thread", "2"], "tip: a similar argument exists: '--threads'"),
+            (&["compare", "8", "--engine", "colours"], "a similar argument exists: '--engines'"),
+            (&["count", "8", "--engine", "colour"], "tip: a similar value exists: 'colours'"),
+        ] {
+            let message = message(args);
+            assert!(message.contains(wanted), "{args:?}: {message}");
+            assert_eq!(message.matches("tip:").count(), 1, "{args:?}: {message}");
+        }
+        for args in [
+            &["frobnicate"][..],
+            &[""],
+            &["8x"],
+            &["count", "8", "-x"],
+            &["count", "8", "--frobnicate"],
+            &["list", "8", "--engines", "colours"],
+        ] {
+            let message = message(args);
+            assert!(!message.contains("tip:"), "{args:?}: {message}");
+        }
     }
 
     /// All examples in the help are commands that the parser takes, and every command has two.

@@ -32,3 +32,32 @@ pub fn count(n: u32) -> Result<u128, Error> {
     let outcome = Count::new(BoardSize::new(n)?).run()?;
     Ok(outcome.total.expect("nothing has stopped the count"))
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use crate::machine::thread_pool;
+
+    /// The number of times that this thread has read from files. Returns `None` if Linux does not count them.
+    fn reads() -> Option<u64> {
+        let io = fs::read_to_string("/proc/thread-self/io").ok()?;
+        io.lines().find_map(|line| line.strip_prefix("syscr: "))?.parse().ok()
+    }
+
+    /// It needs no memory to speak of, and has no journal that names the machine. Each question to the operating system
+    /// would take longer than the count.
+    #[test]
+    fn a_small_count_asks_nothing_of_the_operating_system() {
+        let pool = thread_pool(1).expect("a thread");
+        pool.install(|| {
+            let [Some(first), Some(second)] = [reads(), reads()] else {
+                eprintln!("skipped: the reads of a thread are not counted");
+                return;
+            };
+            assert_eq!(super::count(8), Ok(92));
+            let third = reads().expect("they were counted");
+            assert_eq!(third - second, second - first, "files were read");
+        });
+    }
+}

@@ -1,4 +1,4 @@
-//! This machine: its CPU, its memory and the limits on it, its threads and its date.
+//! This machine: its CPU, its memory and the limits on it, its threads, its name and its date.
 
 pub(crate) mod date;
 #[cfg(test)]
@@ -12,6 +12,7 @@ use std::path::Path;
 use std::thread::{self, Builder};
 use std::time::Duration;
 
+use rustix::system::uname;
 use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
@@ -106,6 +107,13 @@ impl Cpu {
 /// not report it.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
+}
+
+/// Returns the name of this host, or `unknown` if it has none.
+pub(crate) fn host_name() -> String {
+    let system = uname();
+    let name = system.nodename().to_string_lossy();
+    if name.is_empty() { "unknown".to_owned() } else { name.into_owned() }
 }
 
 /// Returns the CPU time that this thread has used since it started. It measures the cost of a count, whatever else

@@ -72,15 +72,18 @@ pub struct Difference {
 }
 
 /// Chooses this number of finished units at random, each at most once, and returns them in increasing order. If there
-/// are fewer, chooses all. With equal finished units, equal seeds choose equal units.
+/// are fewer, chooses all. With equal finished units, equal seeds choose equal units, in every version.
 ///
 /// The records are of one plan: its first count, its second one, or both. A unit is finished if one of them holds it.
 pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> {
-    let mut random = fastrand::Rng::with_seed(seed);
     let finished = finished_units(records);
-    let number = units.min(finished.len());
-    let mut chosen = random.choose_multiple(finished, number);
-    chosen.sort_unstable();
+    if units >= finished.len() {
+        return finished;
+    }
+    let mut chosen = Vec::new();
+    for position in choose_positions(finished.len(), units, seed) {
+        chosen.push(finished[position]);
+    }
     chosen
 }
 
@@ -105,6 +108,44 @@ pub fn disputed_units(records: &[&Record]) -> Vec<usize> {
         }
     }
     disputed.into_iter().collect()
+}
+
+/// Chooses `number` different positions below `positions`. All sets of this size are equally likely.
+///
+/// This is Floyd's sampling (J. Bentley and B. Floyd, *A sample of brilliance*, Communications of the ACM 30, 1987).
+/// Each step adds one position behind the others, and chooses one more: a random position, or the last one if the random
+/// one is chosen already. So the last of j positions is chosen with probability i/j, as the i-th: the random position is
+/// the last one with probability 1/j, and one of the i - 1 chosen ones with probability (i - 1)/j. All other positions
+/// are alike.
+fn choose_positions(positions: usize, number: usize, seed: u64) -> BTreeSet<usize> {
+    let mut state = seed;
+    let mut chosen = BTreeSet::new();
+    for last in positions - number..positions {
+        let position = random_up_to(last, &mut state);
+        if !chosen.insert(position) {
+            chosen.insert(last);
+        }
+    }
+    chosen
+}
+
+/// Returns a random position from 0 to `last`, which is a random fraction of the number of these positions. Their
+/// probabilities differ by at most 2^-64.
+#[expect(clippy::cast_possible_truncation, reason = "it is at most last")]
+fn random_up_to(last: usize, state: &mut u64) -> usize {
+    let positions = last as u128 + 1;
+    ((u128::from(split_mix(state)) * positions) >> 64) as usize
+}
+
+/// Returns the next random number of SplitMix64 (G. Steele, D. Lea and C. Flood, *Fast splittable pseudorandom number
+/// generators*, OOPSLA 2014, with the constants of S. Vigna's `splitmix64.c`). The state counts in steps of an odd
+/// number, 2^64 over the golden ratio, and each number is a state whose bits are mixed.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The
@@ -182,5 +223,52 @@ impl Verdict {
             return 0.0;
         }
         1.0 - 0.05f64.powf(1.0 / self.recounted as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that `splitmix64.c` returns.
+    #[test]
+    fn random_numbers_are_those_of_split_mix() {
+        let mut state = 0;
+        for number in [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f] {
+            assert_eq!(split_mix(&mut state), number);
+        }
+        let mut state = 1_234_567;
+        for number in [6_457_827_717_110_365_317, 3_203_168_211_198_807_973] {
+            assert_eq!(split_mix(&mut state), number);
+        }
+    }
+
+    /// Seeds are published, so these choices never change. They are from a program in Python.
+    #[test]
+    fn a_seed_chooses_the_same_positions_forever() {
+        let choices: [(usize, u64, &[usize]); 6] = [
+            (80, 7, &[1, 10, 18, 25, 27, 33, 36, 43, 65, 79]),
+            (80, u64::MAX, &[0, 16, 19, 31, 52, 60, 62, 63, 65, 72]),
+            (2_600_612, 24, &[72_569, 1_471_677, 1_680_398, 1_734_932, 2_199_566]),
+            (1_000_000_000, 1, &[444_359_217, 566_561_573, 745_781_755, 971_002_752]),
+            (1, 0, &[0]),
+            (5, 9, &[0, 1, 2, 3, 4]),
+        ];
+        for (positions, seed, chosen) in choices {
+            let positions: Vec<usize> =
+                choose_positions(positions, chosen.len(), seed).into_iter().collect();
+            assert_eq!(positions, chosen, "{seed}");
+        }
+    }
+
+    /// Each of the ten sets of two positions among five is expected 2000 times, with a standard deviation of 42.
+    #[test]
+    fn every_set_of_positions_is_equally_likely() {
+        let mut times = std::collections::BTreeMap::new();
+        for seed in 0..20_000 {
+            *times.entry(choose_positions(5, 2, seed)).or_insert(0) += 1;
+        }
+        assert_eq!(times.len(), 10);
+        assert!(times.values().all(|times| (1800..2200).contains(times)), "{times:?}");
     }
 }

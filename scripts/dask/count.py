@@ -54,8 +54,10 @@ def count_shard(shard: str, command: list[str]) -> bytes | EndError:
             return b"".join(path.read_bytes() for path in Path(folder).glob("*.journal"))
         code = done.returncode
         ending = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        reason = done.stderr.decode(errors="replace").strip() or f"{command[0]} {ending}"
-        end = EndError(code, f"host {socket.gethostname()}: {reason.splitlines()[-1]}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"{command[0]} {ending}"]
+        # An error in the options comes first, with advice below it. Any other error is the last line.
+        reason = lines[0] if lines[0].startswith("error: ") else lines[-1]
+        end = EndError(code, f"host {socket.gethostname()}: {reason}")
         if code == USAGE:
             return end
         raise end

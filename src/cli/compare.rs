@@ -16,12 +16,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::forecast::core_hours;
+use crate::machine::host_name;
 use crate::{
     BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
 };
 use clap::Args;
 use rayon::ThreadPool;
-use sysinfo::System;
 
 use crate::cli::args::{engines, kernels, named_or};
 use crate::cli::exit::{Exit, Failure};
@@ -466,6 +466,6 @@ impl<'a> Comparison<'a> {
 
 /// Returns a total, with the configuration and the machine that counted it.
 fn computed(size: BoardSize, total: u128, configuration: Configuration) -> String {
-    let host = System::host_name().unwrap_or_else(|| "this machine".to_owned());
+    let host = host_name();
     format!("Q({size}) = {total} by {configuration} of {host}")
 }

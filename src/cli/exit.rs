@@ -1,5 +1,5 @@
 //! Exit codes, failures in one line on standard error, and answers on standard output. [`way_out`](super::way_out) knows
-//! the exit code of each error of the library.
+//! the exit code of each error of the library. The parser of the command line prints its own errors.
 //!
 //! The code is decided before anything is printed, and kept whatever happens to standard output.
 

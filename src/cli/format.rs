@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::forecast::Approximate;
-use jiff::Timestamp;
+use crate::machine::date::date_and_time;
 
 /// Returns a time in the unit that suits it, with three figures or to a tenth of a second: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -111,10 +111,10 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
-/// Returns a date like `2026-11-22 05:45:12 UTC`. A file may have a time that no calendar can show, which is
-/// printed as 1970.
+/// Returns a date like `2026-11-22 05:45:12 UTC`.
 pub(crate) fn utc(time: SystemTime) -> String {
-    Timestamp::try_from(time).unwrap_or_default().strftime("%F %T UTC").to_string()
+    let (date, time) = date_and_time(time);
+    format!("{date} {time} UTC")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::{BoardSize, Error, MAX_THREADS, cores};
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use jiff::{Span, SpanRelativeTo};
+use humantime::parse_duration;
 
 use super::exit::{Exit, Failure};
 
@@ -91,20 +91,15 @@ fn max_threads() -> usize {
 /// Reads a time as it is printed (`10s`, `1m27s`, `3h40m`), or as a number of seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let seconds = match text.parse() {
-        Ok(seconds) => Some(seconds),
-        Err(_) => seconds_with_units(text),
+        Ok(seconds) => seconds,
+        // A text that is no time is out of the range.
+        Err(_) => parse_duration(text).unwrap_or_default().as_secs_f64(),
     };
-    match seconds {
-        Some(seconds) if (0.001..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("choose 0.001 to 1000000 seconds, or a time like 1m30s".to_owned()),
+    if (0.001..=1e6).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("choose 0.001 to 1000000 seconds, or a time like 1m30s".to_owned())
     }
-}
-
-/// Returns the seconds of a time with units, such as `1m30s`.
-fn seconds_with_units(text: &str) -> Option<f64> {
-    let span: Span = text.parse().ok()?;
-    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
-    Some(duration.as_secs_f64())
 }
 
 /// Reads a number of things, such as units or solutions: 0 is one, too.
@@ -198,6 +193,8 @@ mod tests {
             ("2 m", 120.0),
             ("1h", 3600.0),
             ("1d", 86_400.0),
+            ("1h 30min", 5400.0),
+            ("0.5h", 1800.0),
         ] {
             assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }

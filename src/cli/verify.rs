@@ -1,6 +1,7 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::Error;
 use crate::record::{Record, RecordedCount};
@@ -56,7 +57,7 @@ impl VerifyArgs {
         let session = Session::new(&self.machine)?;
         let merged = Merged::new(&counts)?;
         let records = counts.records();
-        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let seed = self.seed.unwrap_or_else(new_seed);
         let units = choose_units(&records, self.units, seed);
         let all_units = disputed_units(&records).len() + units.len();
         session.progress.begin("verify", [0, all_units], Work::Steps("units"));
@@ -64,6 +65,12 @@ impl VerifyArgs {
         let exit = findings.judge(&merged, all_units);
         Ok(exit.answer(self.journals.format, findings.report(&merged, seed)))
     }
+}
+
+/// Returns a seed that differs from run to run. It has at most ten digits, so that it can be copied by hand.
+fn new_seed() -> u64 {
+    // The keys of a hasher are random.
+    RandomState::new().hash_one("seed") >> 32
 }
 
 /// A line with a wrong count, and the count that backtracking finds.

@@ -1,6 +1,7 @@
 //! The one way through a count, of a whole board or a shard, and through an estimate: open the place for journals,
 //! plan, count, close the journal.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,6 @@ use crate::done::Sum;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
-use crate::machine::cores;
 use crate::plan::Plan;
 use crate::record::{Closed, Journal, Place, Record, Run};
 use crate::shard::Shard;
@@ -135,7 +135,8 @@ impl<'a> Job<'a> {
             None => Arc::new(count.plan()?),
         };
         let kernel = count.kernel_of(plan.engine());
-        let run = Run::of_this_process(kernel, threads, count.shard);
+        // Only a journal names the machine. To ask for it takes longer than a small count.
+        let run = LazyCell::new(|| Run::of_this_process(kernel, threads, count.shard));
         let units: Vec<Range<usize>> = count.shard.ranges(plan.units()).collect();
         // A count appends to no journal of a folder, so nothing is cut off from them.
         let cut_off = match (&place, &record) {
@@ -196,7 +197,7 @@ impl<'a> Job<'a> {
             units: number_of_units(&recorded.todo),
             solutions: total.map(|total| total as f64 - recorded.done.solutions as f64),
         };
-        TimeLeft::new(recorded.sample.clone(), rest, threads.min(cores()))
+        TimeLeft::new(recorded.sample.clone(), rest, threads)
     }
 
     /// Closes the journal, if there is one, and makes the outcome.

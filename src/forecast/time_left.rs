@@ -3,10 +3,13 @@
 //! The time that threads have already spent on unreported units is ignored. It is about as long as the threads wait at
 //! the end for the last of them.
 
+use std::sync::OnceLock;
+
 use super::Approximate;
 use super::cores::Cores;
 use super::sample::{Rest, Sample};
 use crate::done::UnitsDone;
+use crate::machine::cores;
 
 /// A forecast of wall time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,16 +56,19 @@ pub struct TimeLeft {
     rest: Rest,
     /// The CPU seconds of all reports.
     spent: f64,
-    /// The largest number of cores that the threads can use.
-    most_cores: usize,
+    /// The number of threads that count.
+    threads: usize,
+    /// The largest number of cores that the threads can use. The operating system is asked for it at the first forecast,
+    /// because the question takes longer than a small count.
+    most_cores: OnceLock<usize>,
     cores: Cores,
 }
 
 impl TimeLeft {
-    /// Makes the forecast of a count that begins, and that can use `most_cores` cores. `sample` holds the units that
-    /// similar runs have finished.
-    pub(crate) fn new(sample: Sample, rest: Rest, most_cores: usize) -> Self {
-        Self { sample, rest, most_cores, ..Self::default() }
+    /// Makes the forecast of a count that begins on this number of threads. `sample` holds the units that similar runs
+    /// have finished.
+    pub(crate) fn new(sample: Sample, rest: Rest, threads: usize) -> Self {
+        Self { sample, rest, threads, ..Self::default() }
     }
 
     /// Adds finished units to the sample.
@@ -89,8 +95,9 @@ impl TimeLeft {
     /// estimate the error, the standard error is infinite.
     pub fn estimate(&self) -> Option<WallTime> {
         let work = self.sample.estimate_cpu_seconds(self.rest)?;
-        let cores = self.cores.mean()?.min(self.most_cores as f64);
-        Some(WallTime::of(work, cores))
+        let mean_cores = self.cores.mean()?;
+        let most_cores = *self.most_cores.get_or_init(|| self.threads.min(cores()));
+        Some(WallTime::of(work, mean_cores.min(most_cores as f64)))
     }
 }
 

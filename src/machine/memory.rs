@@ -110,9 +110,8 @@ impl Memory {
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory", Scope::Machine);
-        let stated = env::var_os(VARIABLE).unwrap_or_default();
-        if !stated.is_empty() {
-            machine.available = parse_bytes(&stated)?;
+        if let Some(stated) = stated_bytes()? {
+            machine.available = stated;
             machine.limit = VARIABLE.to_owned();
             machine.scope = Scope::StatedMachine;
         }
@@ -130,6 +129,16 @@ impl Memory {
         let available = total.saturating_sub(used);
         Self { total, available, limit: limit.to_string(), counts_reserved: false, scope }
     }
+}
+
+/// Returns the memory that `NQUEENS_MEMORY` states, if it is set.
+///
+/// # Errors
+///
+/// [`Error::InvalidValue`] if the variable cannot be read.
+pub(crate) fn stated_bytes() -> Result<Option<u64>, Error> {
+    let stated = env::var_os(VARIABLE).unwrap_or_default();
+    if stated.is_empty() { Ok(None) } else { parse_bytes(&stated).map(Some) }
 }
 
 /// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use crate::board::size::BoardSize;
 use crate::error::{Error, Remedy};
 use crate::machine::STACK;
-use crate::machine::memory::Memory;
+use crate::machine::memory::{Memory, process_limits, stated_bytes};
 
 /// The bytes that a thread of a recount may reserve beyond those that it uses, mostly for small allocations.
 pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
-/// The smallest allocation that is checked before it is made. To ask for all limits takes longer than a small count.
+/// The least memory that is checked before it is used. To ask for all limits takes longer than a small count.
 const MIN_CHECKED: u64 = 1 << 20;
 
 /// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
@@ -45,7 +45,7 @@ pub(super) fn check_memory_of_threads(
     threads: usize,
 ) -> Result<(), Error> {
     let mut refusals = Vec::new();
-    for limit_now in Memory::limits()? {
+    for limit_now in limits_for(bytes.saturating_mul(threads as u64))? {
         let bytes_of_thread =
             if limit_now.counts_reserved { bytes + reserve + STACK } else { bytes };
         let limit = without_stacks(limit_now, threads);
@@ -76,6 +76,17 @@ fn without_stacks(limit: Memory, threads: usize) -> Memory {
     }
     let available = limit.available + threads as u64 * STACK;
     Memory { available, ..limit }
+}
+
+/// Returns the limits that may matter to threads that use this many bytes in all. If the bytes are few, these are only
+/// the limits that also count stacks and reserved memory.
+fn limits_for(bytes: u64) -> Result<Vec<Memory>, Error> {
+    if bytes >= MIN_CHECKED {
+        return Memory::limits();
+    }
+    // A variable that cannot be read is an error of every count.
+    stated_bytes()?;
+    Ok(process_limits())
 }
 
 /// A limit that leaves too little memory.

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
+use crate::machine::host_name;
 use crate::plan::Plan;
 use crate::shard::Shard;
 
@@ -190,8 +191,7 @@ pub(super) fn host_in(name: &str) -> Option<&str> {
 
 /// Returns the name of this host, as names of journals contain it.
 fn this_host() -> String {
-    let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".to_owned());
-    host.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
+    host_name().replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
 }
 
 #[cfg(test)]

@@ -203,9 +203,9 @@ fn kernels_are_compared_like_engines() {
 }
 
 #[test]
-fn bad_input_gets_one_clear_line() {
+fn bad_input_gets_a_clear_message() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "not provided: <N>"),
+        (&[], "not provided:\n  <N>"),
         (&["x"], "0 to 32"),
         (&["8", "33"], "0 to 32"),
         (&["-1"], "0 to 32"),

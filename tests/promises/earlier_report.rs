@@ -48,7 +48,8 @@ fn a_total_that_differs_from_an_earlier_file_fails() {
     let text =
         format!("{}\n{EARLIER}\n", EARLIER.replace("\"92\"", "\"93\"").replace(":1,", ":2,"));
     let output = against("compare-differs", &text, &["--threads", "1,2", "--csv"]);
-    let host = sysinfo::System::host_name().expect("a name");
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy();
     let wanted = format!(
         "nqueens: Q(8) = 92 by colours portable on 2 threads of {host} differs from 93 in "
     );

@@ -228,7 +228,7 @@ fn zsh_completes_what_fits() {
         zpty -r -m terminal text '*DONE*' && print -r -- $text
     "#;
     if let Some(found) = in_shell("zsh", script) {
-        assert!(found.contains("not provided: <N>"), "{found}");
+        assert!(found.contains("arguments were not provided:"), "{found}");
     }
 }
 

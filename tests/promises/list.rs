@@ -208,7 +208,7 @@ fn completions_for_the_squares_of_a_row_sum_to_the_total() {
 }
 
 #[test]
-fn bad_lists_get_one_clear_line() {
+fn bad_lists_get_a_clear_message() {
     let bad: &[(&[&str], &str)] = &[
         (&["list", "8", "--place", "a1,h8"], "the queen on a1 attacks it"),
         (&["list", "8", "--place", "a9"], "'a9' is not a square of the board"),

@@ -1,22 +1,26 @@
-//! Promise: wrong usage is exit code 2 and one line that says what is allowed. docs/JSON.md makes this promise
-//! under "Exit codes".
+//! Promise: wrong usage is exit code 2, and a message that says what is allowed. docs/JSON.md makes this promise under
+//! "Exit codes".
 
-use crate::common::{arg, fresh, output, refused, stderr};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::common::{arg, fresh, fresh_folder, nqueens, output, refused, run, stderr};
 
 #[test]
-fn bad_input_gets_one_clear_line() {
+fn bad_input_gets_a_clear_message() {
     let cases: &[(&[&str], &str)] = &[
         (&["frobnicate"], "frobnicate"),
         (&["help", "frobnicate"], "frobnicate"),
         (&["8"], "'nqueens count 8'"),
-        (&["count"], "required arguments were not provided: <N>;"),
+        (&["count"], "arguments were not provided:\n  <N>\n"),
         (&["count", "8", "--journal", "-"], "cannot write to standard output here"),
         (&["count", "8", "--journal", ""], "a value is required for '--journal <PATH>'"),
         (&["count", "8", "--journal", "nodir/x.journal"], "make folder ./nodir first"),
         (&["count", "8", "--journal", "nodir/x/"], "make folder ./nodir first"),
         (&["count", "8", "--journal", "q8"], "name a file that ends in .journal, or a folder"),
         (&["count", "8", "--journal", "q8.txt"], "name a file that ends in .journal, or a folder"),
-        (&["count", "8", "--shard", "0/2"], "were not provided: --journal <PATH>"),
+        (&["count", "8", "--shard", "0/2"], "were not provided:\n  --journal <PATH>\n"),
         (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2' is not a shard: choose 0 to 1"),
         (&["count", "8", "--shard", "-1/2", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
         (&["count", "8", "--shard", "1", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
@@ -63,20 +67,20 @@ fn bad_input_gets_one_clear_line() {
         (&["unit", "14", "890"], "unit 890: choose 0 to 889"),
         (&["unit", "1", "1"], "unit 1: choose 0\n"),
         (&["unit", "8", "0", "--split-rows", "5"], "choose 1 to 4"),
-        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1' is not a shard: choose 0;"),
+        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1' is not a shard: choose 0\n"),
         (
             &["count", "8", "--shard", "99999999999999999999/3", "-j", "x/"],
-            "'99999999999999999999' is not a shard: choose 0 to 2;",
+            "'99999999999999999999' is not a shard: choose 0 to 2\n",
         ),
         (
             &["count", "8", "--shard", "0/99999999999999999999", "-j", "x/"],
-            "'99999999999999999999' is not a number of shards: choose 1 to 1000000;",
+            "'99999999999999999999' is not a number of shards: choose 1 to 1000000\n",
         ),
         (&["list", "0", "--place", "a1"], "the board has no squares"),
         (&["list", "1", "--place", "b1"], "choose a1, the only one"),
         (
             &["count", "33"],
-            "invalid value '33' for '<N>': '33' is not a board size: choose 0 to 32; see 'nqueens count --help'",
+            "invalid value '33' for '<N>': '33' is not a board size: choose 0 to 32\n\n",
         ),
     ];
     for (args, reason) in cases {
@@ -87,26 +91,26 @@ fn bad_input_gets_one_clear_line() {
 /// Every option and argument that takes a number, on the way to a value that is none.
 #[test]
 fn refused_numbers_come_with_the_numbers_that_are_allowed() {
-    let any = "choose 0 to 18446744073709551615;";
+    let any = "choose 0 to 18446744073709551615\n";
     let numbers: &[(&[&str], &str)] = &[
-        (&["count"], "choose 0 to 32;"),
-        (&["table"], "choose 0 to 32;"),
-        (&["list"], "choose 0 to 32;"),
-        (&["compare"], "choose 0 to 32;"),
-        (&["estimate"], "choose 0 to 32;"),
-        (&["unit"], "choose 0 to 32;"),
+        (&["count"], "choose 0 to 32\n"),
+        (&["table"], "choose 0 to 32\n"),
+        (&["list"], "choose 0 to 32\n"),
+        (&["compare"], "choose 0 to 32\n"),
+        (&["estimate"], "choose 0 to 32\n"),
+        (&["unit"], "choose 0 to 32\n"),
         (&["unit", "8"], any),
-        (&["unit", "8", "0", "--split-rows"], "choose 1 to 4;"),
-        (&["count", "8", "--split-rows"], "choose 1 to 4;"),
+        (&["unit", "8", "0", "--split-rows"], "choose 1 to 4\n"),
+        (&["count", "8", "--split-rows"], "choose 1 to 4\n"),
         (&["count", "8", "--threads"], "choose 1 to "),
         (&["compare", "8", "--threads"], "choose 1 to "),
-        (&["compare", "8", "--repeat"], "choose 1 to 100000;"),
+        (&["compare", "8", "--repeat"], "choose 1 to 100000\n"),
         (&["compare", "8", "--seconds-limit"], "choose 0.001 to 1000000 seconds"),
         (&["estimate", "8", "--seconds"], "choose 0.001 to 1000000 seconds"),
         (&["list", "8", "--limit"], any),
         (&["verify", "x", "--units"], any),
         (&["verify", "x", "--seed"], any),
-        (&["merge", "x", "--shards"], "choose 1 to 1000000;"),
+        (&["merge", "x", "--shards"], "choose 1 to 1000000\n"),
     ];
     for (args, allowed) in numbers {
         for bad in ["x", "-1", "1,5x", "99999999999999999999"] {
@@ -115,6 +119,42 @@ fn refused_numbers_come_with_the_numbers_that_are_allowed() {
             for jargon in ["digit", "too large", "integer", "fit in"] {
                 assert!(!stderr(&refusal).contains(jargon), "{refusal:?}");
             }
+        }
+    }
+}
+
+/// Even if colours are wanted, because these are escape sequences of the parser.
+#[test]
+fn what_a_terminal_would_obey_in_an_argument_is_escaped() {
+    let folder = fresh_folder("usage-control");
+    fs::create_dir(folder.join("a\\u{1b}[2Jb")).expect("the folder can be written");
+    let cases: &[(&[&[u8]], &str)] = &[
+        (&[b"a\x1b[2J\nb"], "'a\\u{1b}[2J\\u{a}b'"),
+        (&[b"count", b"a\x1b[2J\nb"], "'a\\u{1b}[2J\\u{a}b' is not a board size"),
+        (&[b"count", b"\xff\r"], "'\u{fffd}\\u{d}' is not a board size"),
+        (&[b"count", b"8", b"--\x1b]0;title\x07"], "--\\u{1b}]0;title\\u{7}"),
+        (&[b"count", b"8", b"--engine", "\u{202e}".as_bytes()], "\\u{202e}"),
+        // With everything escaped, the first path leads into a folder that exists.
+        (&[b"count", b"0", b"--journal", b"a\x1b[2Jb/x.journal"], "make folder ./a"),
+        (
+            &[b"count", b"0", b"--journal", b"c\x1b[2Jd/x.journal"],
+            "make folder ./c\\u{1b}[2Jd first",
+        ),
+    ];
+    for variable in ["NO_COLOR", "CLICOLOR_FORCE"] {
+        for (args, shown) in cases {
+            let mut command = nqueens(&[]);
+            command.args(args.iter().map(|arg| OsStr::from_bytes(arg))).current_dir(&folder);
+            let output = run(command.env(variable, "1"));
+            assert_eq!(output.status.code(), Some(2), "{output:?}");
+            let message = stderr(&output);
+            let mut plain = message.to_owned();
+            for colour in ["0", "1", "4", "31", "32", "33"] {
+                plain = plain.replace(&format!("\u{1b}[{colour}m"), "");
+            }
+            assert!(plain.contains(shown), "no '{shown}' in: {plain:?}");
+            assert!(!plain.replace('\n', "").contains(char::is_control), "{plain:?}");
+            assert_eq!(message == plain, variable == "NO_COLOR", "{message:?}");
         }
     }
 }

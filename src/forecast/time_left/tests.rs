@@ -68,10 +68,11 @@ impl Job {
     }
 }
 
-/// Makes the forecast of a count that begins.
+/// Makes the forecast of a count that begins on a machine with a core for each thread.
 fn of_all(units: usize, threads: usize) -> TimeLeft {
     let rest = Rest { units, solutions: None };
-    TimeLeft::new(Sample::new(units), rest, threads)
+    let left = TimeLeft::new(Sample::new(units), rest, threads);
+    TimeLeft { most_cores: OnceLock::from(threads), ..left }
 }
 
 /// Counts units with these times. Returns the estimates with their times, and the time of the end.
