@@ -6,12 +6,12 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::engine::WhichCount;
@@ -124,8 +124,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// Opens a folder. If a pipe has taken its place, to open that would take until somebody writes to it.
 fn open_folder(folder: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(folder, flags, Mode::empty())?.into())
+    let only_folders = OFlags::DIRECTORY.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(only_folders).open(folder)
 }
 
 /// Syncs the folder of a file, so that the name of the file survives a power cut. Many file systems cannot sync

@@ -82,7 +82,7 @@ fn a_count_whose_journal_is_harmed_prints_its_total_and_fails() {
                 let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
                 file.write_all(&fs::read(other).expect("there")).expect("room");
             },
-            "was cut or written by another process",
+            "was overwritten by a journal of another count during the count (n=8 count=first engine=",
         ),
     ];
     for (name, harm, reason) in harms {
@@ -185,19 +185,56 @@ fn a_stopped_count_whose_journal_is_gone_says_so() {
     assert!(contents(&saved_journal(message)).sum().units > 0);
 }
 
-/// The message says why what the process held could not be saved.
+/// The folder of the journal is a file now, so the folder above takes the journal.
 #[test]
-fn a_journal_that_cannot_be_saved_is_reported() {
-    let folder = fresh_folder("record-gone-for-good").join("inner").join("q17");
-    fs::create_dir_all(&folder).expect("room");
+fn a_journal_whose_folder_is_gone_is_saved_above_it() {
+    let above = fresh_folder("record-gone-above");
+    let folder = above.join("q17");
+    fs::create_dir(&folder).expect("room");
     let path = folder.join("q.journal");
     let mut child = spawn(&mut slow_count(&path));
     wait_for_units(&path, &mut child, 0);
-    fs::remove_dir_all(folder.parent().expect("inner")).expect("it is there");
+    fs::remove_dir_all(&folder).expect("it is there");
+    fs::write(&folder, "a file").expect("room");
     let output = finish(child);
     let (code, answer, message) = result(&output);
     assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
-    assert!(message.contains("cannot be saved beside it: No such file or directory"), "{message}");
+    let saved = saved_journal(message);
+    assert_eq!(saved.parent(), Some(&*above));
+    assert_eq!(contents(&saved).total(), Some(95_815_104));
+}
+
+/// What a process writes after another journal was copied over its own begins with line 1, so it can be told from the
+/// other one.
+#[test]
+fn a_journal_that_is_copied_over_costs_no_line_that_comes_later() {
+    let folder = fresh_folder("record-copied-over");
+    let path = folder.join("q.journal");
+    let other = folder.join("other");
+    let mut command = count_into("12", &folder.join("q12.journal"), &[]);
+    assert!(run(&mut command).status.success());
+    fs::rename(folder.join("q12.journal"), &other).expect("there");
+    let mut child = spawn(&mut long_count(&path));
+    wait_for_units(&path, &mut child, 0);
+    fs::write(&path, fs::read(&other).expect("there")).expect("room");
+    let length = fs::metadata(&other).expect("there").len();
+    wait_for("new lines", &mut child, || {
+        fs::metadata(&path).ok().filter(|file| file.len() > length + 700)
+    });
+    send("TERM", &child);
+    let stopped = finish(child);
+    let message = stderr(&stopped);
+    assert_eq!(stopped.status.code(), Some(1), "{message}");
+    assert!(message.contains("was overwritten by a journal of another count"), "{message}");
+    let merged = output(&["merge", arg(&path)]);
+    let message = stderr(&merged);
+    assert!(message.contains("belong to another count (n=19 count=first"), "{message}");
+    assert!(!message.contains("sed -"), "{message}");
+    let commands = crate::common::commands_after("to be used in its place: ", message);
+    assert!(shell(&folder, &commands[0]).status.success());
+    let parts = nqueens::record::journals_in(&[path.with_extension("apart")]).expect("a folder");
+    let of_19: Vec<_> = parts.iter().filter(|path| arg(path).contains("n=19")).collect();
+    assert!(contents(of_19[0]).sum().units > 0);
 }
 
 /// Half of Q(18).

@@ -63,6 +63,29 @@ fn counting_and_signals_do_not_depend_on_readers() {
     }
 }
 
+/// Linux makes room in a pipe only when a whole page of it was read, which takes this reader four seconds.
+#[test]
+fn a_slow_reader_gets_its_answer_after_a_signal() {
+    let (mut reader, writer) = full_pipe();
+    let mut command = nqueens(&["count", "24", "--threads", "1", "--json"]);
+    let mut child = spawn(command.stdout(writer));
+    drop(command);
+    wait_for_work(&mut child, Duration::from_millis(300));
+    send("TERM", &child);
+    let mut text = Vec::new();
+    let mut bytes = [0; 500];
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(400));
+        let read = reader.read(&mut bytes).expect("bytes");
+        text.extend_from_slice(&bytes[..read]);
+    }
+    reader.read_to_end(&mut text).expect("the rest");
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let text = String::from_utf8(text).expect("text");
+    assert!(text.trim_start_matches('x').starts_with("{\"n\":24,"), "{}", &text[text.len() - 50..]);
+}
+
 /// Between two rows these commands wait for their reader, as every program does. The signal comes while they wait.
 #[test]
 fn a_signal_ends_commands_that_wait_for_the_reader_of_a_row() {
