@@ -30,7 +30,7 @@ fmt() { cargo fmt --check; }
 # The code of a module, apart from its tests, names no module above its own in the table of ARCHITECTURE.md, and imports
 # nothing by way of the root. Only the command line does, which stands above all others.
 modules() {
-  local modules module root file above='' upwards=''
+  local modules module root room file above='' upwards=''
   modules=$(sed -n '/^## Modules/,/^## From/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z]*' | tr -d '`')
   while read -r module; do
     grep -qx "$module" <<<"$modules" || fail "the table of modules in ARCHITECTURE.md lacks $module"
@@ -43,6 +43,10 @@ modules() {
     done < <(find src -name '*.rs' ! -path '*/tests*' \( -path "src/$module.rs" -o -path "src/$module/*" \))
     above+="|$module\b"
   done
+  # The rooms of the command line, each with those above it.
+  while read -r room above; do
+    upwards+=$(grep -rnE "crate::cli::(${above:-^})::" "src/cli/$room" --include='*.rs' || true)
+  done < <(printf '%s\n' 'input commands' 'failure commands|input' 'output commands|input|failure')
   [ -z "$upwards" ] || fail "arrows upwards:$upwards"
 }
 

@@ -5,34 +5,11 @@
 //!
 //! CONTRIBUTING.md has a recipe for adding a command.
 
-mod args;
-mod bad_lines;
-mod compare;
-mod count;
-mod cpu;
-mod estimate;
+mod commands;
 mod exit;
-mod file;
-mod format;
-mod generate;
-mod journals;
-mod list;
-mod merge;
+mod failure;
+mod input;
 mod output;
-mod progress;
-mod published;
-mod quote;
-mod report;
-mod session;
-mod signals;
-mod status;
-mod stderr;
-mod table;
-mod thread_limits;
-mod unit;
-mod values;
-mod verify;
-mod way_out;
 
 use std::env;
 use std::process::ExitCode;
@@ -40,10 +17,14 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use exit::{Exit, Failure, guarded};
-use quote::escaped;
-use session::on_readers;
-use values::sizes;
+use commands::{compare, count, cpu, estimate, generate, list, merge, status, table, unit, verify};
+use exit::Exit;
+use failure::failure::{Failure, guarded};
+use failure::signals;
+use input::session::{self, on_readers};
+use input::values::sizes;
+use output::quote::escaped;
+use output::stderr;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 #[derive(Debug, Parser)]

@@ -78,7 +78,6 @@ mod cancel;
 #[doc(hidden)]
 pub mod cli;
 mod count;
-mod done;
 mod engine;
 mod error;
 pub mod forecast;
@@ -86,7 +85,6 @@ mod machine;
 mod numbers;
 mod plan;
 pub mod record;
-mod shard;
 pub mod verify;
 mod version;
 
@@ -98,13 +96,13 @@ pub use board::square::{FixedQueens, Square};
 pub use board::{known, symmetry};
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, OnProgress, Outcome, SoFar, Start, count};
-pub use done::{Sum, UnitsDone};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
 pub use error::{Error, Remedy};
 pub use machine::memory::Memory;
 pub use machine::{Cpu, MAX_THREADS, cores, thread_pool};
+pub use plan::done::{Sum, UnitsDone};
+pub use plan::shard::Shard;
 pub use plan::{Plan, Worker};
-pub use shard::Shard;
 pub use version::COMMIT;
 
 /// Runs the README's Rust examples as tests.

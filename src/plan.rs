@@ -1,7 +1,9 @@
 //! A count cut into units of work: [`Plan`] says what a unit is.
 
+pub(crate) mod done;
 mod hash;
 mod memory;
+pub(crate) mod shard;
 
 use std::fmt;
 use std::ops::Range;

@@ -79,10 +79,10 @@ use rayon::prelude::*;
 
 use crate::board::known::{Published, known};
 use crate::cancel::Cancel;
-use crate::done::Sum;
 use crate::error::Error;
 pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
 use crate::plan::Plan;
+use crate::plan::done::Sum;
 use counts::Counts;
 pub use disk::is_being_written;
 use first_line::FirstLine;
@@ -190,7 +190,7 @@ impl Record {
                 Err(error) => return Err(error),
             }
         }
-        let shards = runs::agreed_shards(&files);
+        let shards = progress::agreed_shards(&files);
         let Gathered { counts, samples } = gathered;
         let mut record = Self { counts, samples, files, left_out, shards };
         record.leave_out_disputed(reading);

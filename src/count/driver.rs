@@ -18,10 +18,10 @@ use super::observe::{SoFar, Start};
 use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
-use crate::done::{Sum, UnitsDone};
 use crate::error::Error;
 use crate::machine::thread_time;
 use crate::plan::Worker;
+use crate::plan::done::{Sum, UnitsDone};
 use crate::record::Journal;
 
 /// A thread records its finished units once the time since its last record exceeds the age of the run divided by this

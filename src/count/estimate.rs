@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::forecast::{Approximate, TimeLeft, WallTime, core_hours};
 use crate::machine::cores;
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// The expected time and result of a count.
 #[derive(Clone, Debug)]

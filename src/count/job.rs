@@ -14,13 +14,13 @@ use super::settings::Count;
 use crate::board::known::{Published, known};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::done::Sum;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
 use crate::plan::Plan;
+use crate::plan::done::Sum;
+use crate::plan::shard::Shard;
 use crate::record::{Closed, Journal, Place, Record, Run};
-use crate::shard::Shard;
 
 /// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! What a running count reports to its observer.
 
-use crate::done::{Sum, UnitsDone};
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::forecast::TimeLeft;
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::done::{Sum, UnitsDone};
+use crate::plan::shard::Shard;
 
 /// A receiver of reports about a running count. By default every method does nothing.
 ///

@@ -10,9 +10,9 @@ use crate::engine::subtrees::MAX_SPLIT_ROWS;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
+use crate::plan::shard::Shard;
 use crate::plan::{Plan, text_of_split_rows};
 use crate::record::{Record, Wanted};
-use crate::shard::Shard;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::done::UnitsDone;
+use crate::plan::done::UnitsDone;
 
 /// The time, in seconds, over which the cores are averaged. It is long enough for a mean, and short enough that a
 /// process that was stopped, continued, or moved to other cores has a true forecast a minute later.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Approximate;
-use crate::done::UnitsDone;
+use crate::plan::done::UnitsDone;
 
 /// The largest number of blocks of a plan. It limits the memory of a sample.
 const MAX_BLOCKS: usize = 64;

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use super::Approximate;
 use super::cores::Cores;
 use super::sample::{Rest, Sample};
-use crate::done::UnitsDone;
 use crate::machine::cores;
+use crate::plan::done::UnitsDone;
 
 /// A forecast of wall time.
 #[derive(Clone, Copy, Debug, PartialEq)]

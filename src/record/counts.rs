@@ -5,8 +5,8 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
-use crate::done::{Sum, UnitsDone};
 use crate::error::Error;
+use crate::plan::done::{Sum, UnitsDone};
 use crate::plan::{Plan, check_memory_once};
 
 /// The counts of the finished units of a plan.

@@ -18,7 +18,7 @@ use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::machine::host_name;
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// The number of times that a held lock is tried, and the pause between two tries. A process that asks whether a
 /// journal is being written holds a shared lock for a moment, and must not stop a writer.

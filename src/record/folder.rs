@@ -31,7 +31,7 @@ use crate::cancel::Cancel;
 use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// Reads the journals in a folder that may hold units of a shard of this count.
 ///

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::runs::Run;
-use crate::done::UnitsDone;
 use crate::plan::Plan;
+use crate::plan::done::UnitsDone;
 
 /// The longest line in bytes, with its line feed. The longest line that is written takes a fiftieth of this.
 pub(super) const MAX_LINE_LEN: u64 = 1 << 20;

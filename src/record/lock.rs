@@ -17,7 +17,7 @@ use super::{Gathered, Record};
 use crate::cancel::{Cancel, Waited, wait_for_message};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// A journal that this process has locked, and to which it will append.
 pub(crate) struct LockedJournal {

@@ -15,10 +15,10 @@ use super::lock::LockedJournal;
 use super::runs::Run;
 use super::writer::Journal;
 use crate::cancel::Cancel;
-use crate::done::Sum;
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::done::Sum;
+use crate::plan::shard::Shard;
 
 /// The ending of the names of all journals. Other files in a folder are not read.
 const ENDING: &str = "journal";

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::Record;
+use super::reader::JournalFile;
 use super::runs::Run;
 use crate::error::Error;
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// The progress of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,4 +68,18 @@ impl Record {
         }
         Ok(missing)
     }
+}
+
+/// Returns the number of shards, if all processes that wrote these journals agree on it. It is 1 if none of them
+/// counted a shard. A whole count among shards has no say, and neither has a run whose line is lost.
+pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
+    let mut agreed = 1;
+    for run in files.iter().flat_map(|file| &file.runs) {
+        match run.shard.shards() {
+            1 => {}
+            shards if agreed == 1 || shards == agreed => agreed = shards,
+            _ => return None,
+        }
+    }
+    Some(agreed)
 }

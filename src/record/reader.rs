@@ -15,10 +15,10 @@ use super::first_line::FirstLine;
 use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off, may_hide_run};
 use super::runs::{Run, Texts};
 use crate::cancel::Cancel;
-use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, JournalError};
 use crate::numbers::add_number;
 use crate::plan::Plan;
+use crate::plan::done::{Sum, UnitsDone};
 
 /// A journal that was read.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::runs::{Run, RunKind};
 use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::forecast::{Approximate, Cores, Rest, Sample, WallTime};
-use crate::shard::Shard;
+use crate::plan::shard::Shard;
 
 /// A shorter time without a line means nothing, because the clocks of two machines differ.
 const MIN_SILENCE: Duration = Duration::from_secs(60);

@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::reader::JournalFile;
-use crate::done::UnitsDone;
 use crate::engine::Kernel;
 use crate::forecast::Sample;
 use crate::machine::Cpu;
 use crate::machine::date::today;
-use crate::shard::Shard;
+use crate::plan::done::UnitsDone;
+use crate::plan::shard::Shard;
 use crate::version::version;
 
 /// The work of one process, as recorded in a journal.
@@ -193,18 +192,4 @@ impl Texts {
             }
         }
     }
-}
-
-/// Returns the number of shards, if all processes that wrote these journals agree on it. It is 1 if none of them
-/// counted a shard. A whole count among shards has no say, and neither has a run whose line is lost.
-pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
-    let mut agreed = 1;
-    for run in files.iter().flat_map(|file| &file.runs) {
-        match run.shard.shards() {
-            1 => {}
-            shards if agreed == 1 || shards == agreed => agreed = shards,
-            _ => return None,
-        }
-    }
-    Some(agreed)
 }

@@ -1,9 +1,9 @@
 //! The first and the second count of a plan, compared unit by unit.
 
 use super::{Record, RecordedCount};
-use crate::done::Sum;
 use crate::engine::WhichCount;
 use crate::error::Error;
+use crate::plan::done::Sum;
 
 /// The largest number of differing units that are named one by one.
 const MAX_NAMED: usize = 100;

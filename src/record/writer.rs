@@ -16,10 +16,10 @@ use super::reader::{JournalFile, Reading};
 use super::runs::Run;
 use super::sync::{SharedFile, Syncer, UnsyncedFolders};
 use crate::cancel::Cancel;
-use crate::done::{Sum, UnitsDone};
 use crate::error::{Error, IoError, JournalError};
 use crate::plan::Plan;
-use crate::shard::Shard;
+use crate::plan::done::{Sum, UnitsDone};
+use crate::plan::shard::Shard;
 
 /// A journal that is being written.
 pub(crate) struct Journal {

@@ -1,0 +1,234 @@
+//! `nqueens count N`.
+
+use std::path::PathBuf;
+
+use crate::symmetry::Classes;
+use crate::{BoardSize, Count, Outcome, Published, Shard};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::failure::Failure;
+use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
+use crate::cli::input::session::{EngineChoice, Session};
+use crate::cli::input::values::path_in_folder;
+use crate::cli::output::format::{json_seconds, many, sum};
+use crate::cli::output::published::verdict;
+use crate::cli::output::report::{Format, Report};
+use crate::cli::output::stderr::message;
+
+/// Count the solutions of one board, or of a part of it
+#[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
+#[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts")))]
+#[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use")))]
+#[command(after_help = "\
+Examples:
+  nqueens count 16                         the number of solutions, on all cores
+  nqueens count 22 --journal q22.journal   the same command resumes it
+  nqueens count 24 --shard 3/40 --journal q24/  one of 40 parts, for a cluster")]
+pub(crate) struct CountArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
+
+    /// Record finished units in PATH, so that the same command resumes a count that was stopped or killed. PATH is
+    /// a file whose name ends in .journal, or a folder, which exists or is written with a slash at its end. In a
+    /// folder each process writes a journal of its own, and skips the units that the other journals hold
+    #[arg(long, short, value_name = "PATH", value_parser = path_in_folder())]
+    journal: Option<PathBuf>,
+
+    /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
+    #[arg(long, value_name = "I/K", allow_hyphen_values = true, requires = "journal")]
+    shard: Option<Shard>,
+
+    #[command(flatten)]
+    format: Format,
+
+    /// Also count the solutions up to rotation and reflection, by the size of their classes
+    #[arg(long, conflicts_with = "shard")]
+    fundamental: bool,
+
+    /// Run the second count, on mirrored units
+    #[arg(long)]
+    second: bool,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    #[command(flatten)]
+    split: SplitArgs,
+}
+
+impl CountArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
+        let mut session = Session::new(&self.machine)?;
+        if self.journal.is_none() {
+            session.progress.warn_of_long_counts();
+        }
+        session.announce_slow_engine(self.n, choice);
+        let count = self.set_up(session.count(self.n, choice));
+        let outcome = session.run(|| count.run())?;
+        let mut exit = judge_journal(&outcome);
+        if !outcome.is_complete() {
+            self.print_stopped(&outcome);
+            exit = exit.and(Exit::Stopped);
+            let mut report = self.report(&outcome, None, Published::Unknown);
+            report.without_text();
+            return Ok(exit.answer(self.format, report));
+        }
+        let mut classes = None;
+        if let Some(total) = outcome.total
+            && self.fundamental
+        {
+            match session.classes(outcome.size, total) {
+                Ok(counted) => classes = Some(counted),
+                // The total is the answer nevertheless, because it may have taken long.
+                Err(failure) if failure.exit == Exit::Stopped => exit = exit.and(failure.report()),
+                Err(failure) => return Err(failure.after(exit)),
+            }
+        }
+        let mut published = Published::Unknown;
+        if let Some(total) = outcome.total {
+            published = verdict(outcome.size, total, classes.as_ref());
+        }
+        if let Published::Differs { .. } = published {
+            exit = exit.and(Exit::Failed);
+        }
+        Ok(exit.answer(self.format, self.report(&outcome, classes, published)))
+    }
+
+    /// Adds to a count what only this command has.
+    fn set_up<'a>(&self, count: Count<'a>) -> Count<'a> {
+        let shard = self.shard.unwrap_or(Shard::WHOLE);
+        let count = count.which_count(which_count(self.second)).shard(shard);
+        match &self.journal {
+            Some(path) => count.journal(path),
+            None => count,
+        }
+    }
+
+    /// Prints how far a count came that was stopped.
+    fn print_stopped(&self, outcome: &Outcome) {
+        let stopped = stopped_text(outcome);
+        let part = match self.shard {
+            Some(shard) => format!("shard {shard}: "),
+            None => String::new(),
+        };
+        let kept = match self.journal {
+            Some(_) => "the same command resumes the count",
+            None => "nothing was kept, because there is no --journal",
+        };
+        message!("{part}{stopped}; {kept}");
+    }
+
+    fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
+        let mut report = Report::default();
+        report.entry("n", outcome.size.get());
+        if outcome.is_whole() {
+            report.field("shard", Value::Null);
+        } else {
+            report_shard(&mut report, outcome);
+        }
+        report
+            .number("total", outcome.total)
+            .field("solutions", outcome.done.solutions.to_string());
+        report_classes(&mut report, classes);
+        if outcome.is_whole() {
+            report.row("published", published);
+        }
+        report
+            .field("published", published.to_string())
+            .engine(outcome.engine, outcome.kernel, outcome.threads)
+            .field("units", outcome.units)
+            .field("units_done", outcome.done.units)
+            .seconds(outcome.elapsed);
+        self.report_journal(&mut report, outcome);
+        report.which_count(which_count(self.second));
+        report
+    }
+
+    /// Adds what all runs of the journals took together, as they were read back from the disk: wall time without the
+    /// pauses between runs, and the CPU time that all threads spent on units. In a folder these are the runs of this
+    /// process, or of all processes if nothing was left to count.
+    fn report_journal(&self, report: &mut Report, outcome: &Outcome) {
+        let Some(place) = &self.journal else {
+            report.field("journal", Value::Null);
+            return;
+        };
+        let Outcome { runs, units_before, .. } = outcome;
+        let wall = sum(runs.iter().map(|run| run.elapsed));
+        let cpu = sum(runs.iter().map(|run| run.cpu_time));
+        let file = outcome.journal.as_ref().unwrap_or(place).display().to_string();
+        let before = many(*units_before, "unit");
+        report.row("journal", format_args!("{file}: {before} done before"));
+        let journal = json!({
+            "file": file,
+            "units_before": units_before,
+            "seconds": json_seconds(wall),
+            "cpu_seconds": json_seconds(cpu),
+        });
+        report.field("journal", journal);
+    }
+}
+
+/// Returns how far a count came that was stopped.
+pub(crate) fn stopped_text(outcome: &Outcome) -> String {
+    let Outcome { done, units, .. } = outcome;
+    format!("stopped after {} of {units} units, {} solutions so far", done.units, done.solutions)
+}
+
+/// Prints what is wrong with the journal of a count, and returns the exit code.
+fn judge_journal(outcome: &Outcome) -> Exit {
+    let Some(fault) = &outcome.journal_fault else { return Exit::Done };
+    let Outcome { size, shard, .. } = outcome;
+    let counted = match outcome.total {
+        Some(total) => format!("Q({size}) = {total}"),
+        None => format!("shard {shard} of n = {size}"),
+    };
+    let fault = Failure::from(fault.clone());
+    message!("{counted} is counted, but its journal is not complete: {fault}");
+    if fault.exit == Exit::Stopped { Exit::Stopped } else { Exit::Failed }
+}
+
+/// Adds which part of the count a shard is, and its solutions.
+fn report_shard(report: &mut Report, outcome: &Outcome) {
+    let shard = outcome.shard;
+    let solutions = outcome.done.solutions;
+    let index = shard.index();
+    let last = shard.shards() - 1;
+    let units = many(outcome.units, "unit");
+    report
+        .row("part", format_args!("shard {index} of 0-{last}: {units}"))
+        .field("shard", shard.to_string())
+        .row("solutions", format_args!("{solutions} in this shard"));
+    if outcome.is_complete() {
+        report.bare(solutions);
+    }
+}
+
+/// Adds the number of classes, and how many there are of 8, 4, 2 and 1 solutions.
+fn report_classes(report: &mut Report, classes: Option<Classes>) {
+    let Some(classes) = classes else {
+        report.number("fundamental", None).field("classes", Value::Null);
+        return;
+    };
+    let Classes { of_eight, of_four, of_two, of_one } = classes;
+    let sizes = json!({
+        "8": of_eight.to_string(),
+        "4": of_four.to_string(),
+        "2": of_two.to_string(),
+        "1": of_one.to_string(),
+    });
+    report
+        .number("fundamental", Some(classes.fundamental()))
+        .row(
+            "classes",
+            format_args!("{of_eight} of 8 solutions, {of_four} of 4, {of_two} of 2, {of_one} of 1"),
+        )
+        .field("classes", sizes);
+}

@@ -1,0 +1,166 @@
+//! `nqueens estimate N`.
+
+use std::time::Duration;
+
+use crate::forecast::Approximate;
+use crate::known::known;
+use crate::{BoardSize, Estimate, Published};
+use clap::Args;
+use indicatif::BinaryBytes;
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::failure::Failure;
+use crate::cli::input::args::{EngineArgs, MachineArgs};
+use crate::cli::input::session::{EngineChoice, Session};
+use crate::cli::input::values::{number, time};
+use crate::cli::output::format::{duration, expected, json_seconds, many, rounded, wall_time};
+use crate::cli::output::progress::Work;
+use crate::cli::output::published::print_differs;
+use crate::cli::output::report::{Format, Report};
+use crate::cli::output::stderr::message;
+
+/// Estimate, from a sample, how long a count would take on this machine
+#[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the seconds")))]
+#[command(after_help = "\
+Examples:
+  nqueens estimate 22                      from a sample of ten seconds
+  nqueens estimate 28 --seconds 2m         from a longer one
+  nqueens estimate 26 --cores 64           how long 64 such cores would take")]
+pub(crate) struct EstimateArgs {
+    /// Size of the board, 0 to 32
+    #[arg(allow_negative_numbers = true)]
+    n: BoardSize,
+
+    #[command(flatten)]
+    format: Format,
+
+    /// Length of the sample, such as 10, 10s or 2m. If no unit has ended by then, the sample takes up to six times as
+    /// long
+    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
+    #[arg(value_parser = time)]
+    seconds: Duration,
+
+    /// Estimate the time and the memory for C cores like those of this machine
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = number_of_cores)]
+    cores: Option<usize>,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+/// Reads a number of cores, up to more than any machine has.
+fn number_of_cores(text: &str) -> Result<usize, String> {
+    number(text, 1, 100_000_000)
+}
+
+impl EstimateArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let choice = EngineChoice::new(&self.engine);
+        let session = Session::new(&self.machine)?;
+        session.announce_slow_engine(self.n, choice);
+        let milliseconds = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
+        session.progress.begin("estimate", [0, milliseconds], Work::Sample);
+        let count = session.count(self.n, choice);
+        let estimate = session.run(|| count.estimate(self.seconds))?;
+        let sample = &estimate.sample;
+        let mut exit = Exit::Done;
+        if !sample.is_complete() && session.cancel.is_cancelled() {
+            let elapsed = duration(sample.elapsed);
+            let wanted = duration(self.seconds);
+            message!("stopped after {elapsed} of {wanted}");
+            exit = Exit::Stopped;
+        }
+        if let Published::Differs { expected } = sample.published {
+            print_differs(format_args!("Q({}) = {}", self.n, sample.done.solutions), expected);
+            exit = Exit::Failed;
+        }
+        let was_stopped = exit == Exit::Stopped;
+        Ok(exit.answer(self.format, self.report(&estimate, was_stopped)))
+    }
+
+    fn report(&self, estimate: &Estimate, was_stopped: bool) -> Report {
+        let sample = &estimate.sample;
+        let total = estimate.total;
+        let published = known(self.n).total;
+        let estimated_total =
+            if total.value > 0.0 || sample.is_complete() { Some(total.value) } else { None };
+        let sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
+        let seconds = self.seconds_of_count(estimate);
+        let threads = self.cores.unwrap_or(sample.threads);
+        let memory = sample.engine.memory_of_thread(self.n).saturating_mul(threads as u64);
+        let mut report = Report::default();
+        report
+            .entry("n", self.n.get())
+            .engine(sample.engine, sample.kernel, sample.threads)
+            .row("sample", format_args!("{sampled}, {}", duration(sample.elapsed)))
+            .field("units", sample.units)
+            .field("units_sampled", sample.done.units)
+            .field("sample_seconds", json_seconds(sample.elapsed))
+            .field("cancelled", was_stopped)
+            .row("time", self.time_text(estimate))
+            .bare(rounded(seconds.value, 6))
+            .approximate("estimated_seconds", Some(seconds))
+            .field("cores", self.cores)
+            .field("cores_of_sample", estimate.cores.map(|cores| rounded(cores, 2)))
+            .row("CPU time", expected(estimate.cpu_seconds))
+            .approximate("estimated_cpu_seconds", Some(estimate.cpu_seconds))
+            .row("total", total_text(total, published))
+            .field("memory", memory)
+            .field("counted", sample.is_complete())
+            .field("estimated_total", estimated_total)
+            .field("estimated_total_standard_error", total.standard_error)
+            .field("published_total", published.map(|total| total.to_string()));
+        if memory > 0 {
+            let threads = many(threads, "thread");
+            report.row("memory", format_args!("{} on {threads}", BinaryBytes(memory)));
+        }
+        report
+    }
+
+    /// Returns the wall time of the count on `--cores`, or on the threads of the sample.
+    fn seconds_of_count(&self, estimate: &Estimate) -> Approximate {
+        match self.cores {
+            Some(cores) => estimate.on_cores(cores),
+            None => estimate.seconds,
+        }
+    }
+
+    /// Returns the wall time as text, with the cores that it holds for.
+    fn time_text(&self, estimate: &Estimate) -> String {
+        let seconds = self.seconds_of_count(estimate);
+        if let Some(cores) = self.cores {
+            return format!("{} on {} like this one", expected(seconds), many(cores, "core"));
+        }
+        match estimate.cores {
+            Some(cores) if !estimate.sample.is_complete() => {
+                wall_time(seconds, estimate.sample.threads, cores)
+            }
+            _ => expected(seconds),
+        }
+    }
+}
+
+/// Returns the estimated total as text, with as many digits as its interval leaves.
+fn total_text(total: Approximate, published: Option<u128>) -> String {
+    let value = total.value;
+    let half_width = 2.0 * total.standard_error;
+    let mut text = if half_width == 0.0 {
+        format!("{value:.0}")
+    } else if value <= 0.0 {
+        "unknown: the sample has found no solution".to_owned()
+    } else if half_width == f64::INFINITY {
+        format!("roughly {value:.1e}")
+    } else if value < 10.0 * half_width {
+        format!("{value:.1e} ± {half_width:.1e}")
+    } else {
+        format!("{value:.3e} ± {half_width:.1e}")
+    };
+    if let Some(published) = published {
+        text += &format!(" (published: {published})");
+    }
+    text
+}

@@ -1,0 +1,93 @@
+//! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::failure::Failure;
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens completions bash > ~/.local/share/bash-completion/completions/nqueens
+  nqueens completions fish > ~/.config/fish/completions/nqueens.fish
+  nqueens completions zsh > ~/.zfunc/_nqueens       with ~/.zfunc in $fpath")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
+        // Made before anything is written: the generator would panic if nobody reads.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, "nqueens", &mut script);
+        Ok(Exit::Done.print(|out| out.write_all(&script)))
+    }
+}
+
+/// Write the manual pages
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  nqueens man --out ~/.local/share/man/man1   then: man nqueens-count
+  nqueens man --out man                       then: man man/nqueens.1")]
+pub(crate) struct ManArgs {
+    /// Write all pages into this folder
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+impl ManArgs {
+    pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
+        program.build();
+        let folder = self.out;
+        match write_pages(&program, &folder) {
+            Ok(()) => Ok(Exit::Done),
+            Err(error) => {
+                let folder = folder.display();
+                Err(Exit::Failed.because(format!("--out: cannot write to {folder}: {error}")))
+            }
+        }
+    }
+}
+
+/// Writes the page of the program and of each command.
+fn write_pages(program: &Command, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    write_page(program, folder)?;
+    for command in program.get_subcommands() {
+        write_page(command, folder)?;
+    }
+    Ok(())
+}
+
+/// Writes the page of a command: what clap knows, and what is on every page.
+fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
+    // clap_mangen leaves out the text of options that the short help leaves out.
+    let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
+    let page = Man::new(command).source(concat!("nqueens ", env!("CARGO_PKG_VERSION")));
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    // Without `.nf`, the lines of the examples would run together.
+    let described =
+        String::from_utf8_lossy(&text).replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
+    let exit_status = exit_status();
+    let other_sections = include_str!("generate/sections.roff");
+    fs::write(folder.join(page.get_filename()), described + &exit_status + other_sections)
+}
+
+/// Returns the section on exit codes.
+fn exit_status() -> String {
+    let mut section = ".fi\n.SH \"EXIT STATUS\"\n".to_owned();
+    for exit in Exit::ALL {
+        section += &format!(".TP\n{}\n{}\n", exit as u8, exit.meaning());
+    }
+    section
+}

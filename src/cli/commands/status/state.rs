@@ -1,0 +1,175 @@
+//! How far a count has come, and what is left of it.
+
+use std::time::{Duration, SystemTime};
+
+use crate::record::{Record, Running};
+
+use crate::cli::commands::facts::{self, missing_shards};
+use crate::cli::output::format::shards_text;
+use crate::cli::output::format::{
+    duration, expected, json_seconds, many, rounded, wall_time as wall_time_text,
+};
+use crate::cli::output::report::Report;
+
+/// Clocks of machines differ by less. A file that is dated later was not written then.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// A count at one moment.
+pub(super) struct CountState<'a> {
+    pub(super) record: &'a Record,
+    /// The processes that count now.
+    pub(super) running: Running<'a>,
+    pub(super) now: SystemTime,
+    /// All counts of the answer.
+    pub(super) all: &'a [&'a Record],
+    /// The number of shards, if it is known, and the shards that are not complete.
+    missing: Option<(usize, Vec<usize>)>,
+    /// The longest time for which a process has recorded nothing, if that is unusual.
+    silence: Option<Duration>,
+}
+
+impl<'a> CountState<'a> {
+    /// Looks which processes count now.
+    pub(super) fn new(record: &'a Record, all: &'a [&'a Record], now: SystemTime) -> Self {
+        let running = record.running();
+        let silence = running.silence(now);
+        Self { record, running, now, all, missing: missing_shards(record), silence }
+    }
+
+    /// Returns how much of the plan is finished, in percent.
+    pub(super) fn percent(&self) -> String {
+        let done = self.record.sum().units as u128;
+        let all = self.record.plan().units() as u128;
+        if done == all {
+            return "100".to_owned();
+        }
+        // Rounded down, because what is missing must not be rounded away.
+        let hundredths = 10_000 * done / all;
+        format!("{}.{:02}", hundredths / 100, hundredths % 100)
+    }
+
+    /// Adds what is known of the count beside its plan and the command that resumes it.
+    pub(super) fn add_facts(&self, report: &mut Report) {
+        facts::add_facts(report, self.record);
+        let done = self.record.sum();
+        let units = many(done.units, "unit");
+        let percent = self.percent();
+        report.row("done", format_args!("{units}, {percent} %, {} solutions", done.solutions));
+        self.add_shards(report);
+        self.add_processes(report);
+        self.add_last_record(report);
+        self.add_times(report);
+    }
+
+    /// Adds which shards are complete, running or missing. A count in one piece has no shards.
+    fn add_shards(&self, report: &mut Report) {
+        let Some((shards, missing)) = &self.missing else {
+            report.row("shards", "unknown: the journals do not agree on their number");
+            return;
+        };
+        if *shards == 1 {
+            return;
+        }
+        if missing.is_empty() {
+            report.row("shards", format_args!("{shards} of {shards} complete"));
+            return;
+        }
+        let all_running = self.running.shards(*shards);
+        let mut running = Vec::new();
+        let mut idle = Vec::new();
+        for index in missing {
+            if all_running.contains(index) {
+                running.push(*index);
+            } else {
+                idle.push(*index);
+            }
+        }
+        let mut parts = Vec::new();
+        if !running.is_empty() {
+            parts.push(format!("running: {}", shards_text(&running, *shards)));
+        }
+        if !idle.is_empty() {
+            parts.push(format!("missing: {}", shards_text(&idle, *shards)));
+        }
+        report.row("shards", parts.join("; "));
+    }
+
+    /// Adds how many processes count now, and on how many threads.
+    fn add_processes(&self, report: &mut Report) {
+        let processes = self.running.files().count();
+        let threads = self.running.threads();
+        if processes == 0 {
+            report.row("running", "no");
+        } else {
+            let journals = many(self.record.files().len(), "journal");
+            let threads = many(threads, "thread");
+            let mut text = format!("{processes} of {journals}, {threads}");
+            if let Some(silence) = self.silence {
+                text += &format!(", nothing recorded for {}", duration(silence));
+            }
+            report.row("running", text);
+        }
+        report.field("running", processes).field("threads", threads);
+    }
+
+    /// Adds how long ago something was recorded.
+    fn add_last_record(&self, report: &mut Report) {
+        let ago = self.time_since_record();
+        if let Some(ago) = ago {
+            report.row("last record", format_args!("{} ago", duration(ago)));
+        }
+        report.field("seconds_since_record", ago.map(json_seconds));
+    }
+
+    /// Returns the time since the last record, from the times of the files, because a journal records only the day on
+    /// which a run began. Returns `None` if a file has a time in the future.
+    fn time_since_record(&self) -> Option<Duration> {
+        let last = self.record.files().iter().filter_map(|file| file.modified).max()?;
+        let ago_and_skew = (self.now + SKEW).duration_since(last).ok()?;
+        Some(ago_and_skew.saturating_sub(SKEW))
+    }
+
+    /// Adds the CPU time so far, and what the rest will take. After a silence of a process, nobody knows when it ends.
+    fn add_times(&self, report: &mut Report) {
+        let left = self.running.work_left();
+        let wall_time = left.wall_time.filter(|_| self.silence.is_none());
+        let mut cpu_time = format!("{} measured", duration(self.record.cpu_time()));
+        if self.record.total().is_none()
+            && let Some(seconds) = left.cpu_seconds
+        {
+            cpu_time += &format!(", {} to go", expected(seconds));
+        }
+        report
+            .row("CPU time", cpu_time)
+            .approximate("cpu_seconds_left", left.cpu_seconds)
+            .approximate("seconds_left", wall_time.map(|left| left.seconds))
+            .field("cores", wall_time.map(|left| rounded(left.cores, 2)));
+        if self.running.is_empty() {
+            return;
+        }
+        let text = match wall_time {
+            Some(left) => {
+                let time = wall_time_text(left.seconds, self.running.threads(), left.cores);
+                match self.missing_after_running() {
+                    0 => time,
+                    missing => {
+                        let shards = many(missing, "shard");
+                        format!("{time} for the running shards, then {shards} to go")
+                    }
+                }
+            }
+            None if self.silence.is_some() => {
+                "not known, because a process records nothing".to_owned()
+            }
+            None => "too early to say".to_owned(),
+        };
+        report.row("time left", text);
+    }
+
+    /// Returns the number of shards that are missing and that no process is counting.
+    fn missing_after_running(&self) -> usize {
+        let Some((shards, missing)) = &self.missing else { return 0 };
+        let running = self.running.shards(*shards);
+        missing.iter().filter(|index| !running.contains(index)).count()
+    }
+}

@@ -1,0 +1,297 @@
+//! `nqueens verify FILE|FOLDER...`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher as _, RandomState};
+
+use crate::Error;
+use crate::record::{Record, RecordedCount};
+use crate::verify::{Verdict, choose_units, disputed_units, finished_units, verify};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::commands::facts::check;
+use crate::cli::commands::merged::Merged;
+use crate::cli::exit::Exit;
+use crate::cli::failure::bad_lines::{
+    damaged_lines, lines_of, print_commands, print_commands_that_take_apart,
+};
+use crate::cli::failure::failure::Failure;
+use crate::cli::input::args::MachineArgs;
+use crate::cli::input::journals::JournalsArgs;
+use crate::cli::input::session::Session;
+use crate::cli::input::values::{amount, seed};
+use crate::cli::output::format::many;
+use crate::cli::output::progress::Work;
+use crate::cli::output::report::Report;
+use crate::cli::output::stderr::{message, print_first};
+
+/// Check journals: recount some of their units by another method
+#[derive(Debug, Args)]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of differences")))]
+#[command(after_help = "\
+Examples:
+  nqueens verify q22.journal               recounts 200 units
+  nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    journals: JournalsArgs,
+
+    /// Number of units to recount, chosen at random
+    #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
+    #[arg(value_parser = amount)]
+    units: usize,
+
+    /// Seed of the random choice; the seed that an earlier check printed chooses the same units, unless the journals
+    /// have grown
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+impl VerifyArgs {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let Some(counts) = self.journals.read_one_plan()? else {
+            return Err(self.journals.no_finished_unit());
+        };
+        counts.warn();
+        let session = Session::new(&self.machine)?;
+        let merged = Merged::new(&counts)?;
+        let records = counts.records();
+        let seed = self.seed.unwrap_or_else(new_seed);
+        let units = choose_units(&records, self.units, seed);
+        let all_units = disputed_units(&records).len() + units.len();
+        session.progress.begin("verify", [0, all_units], Work::Steps("units"));
+        let findings = session.run(|| recount(records, &units, &session))?;
+        let exit = findings.judge(&merged, all_units);
+        Ok(exit.answer(self.journals.format, findings.report(&merged, seed)))
+    }
+}
+
+/// Returns a seed that differs from run to run. It has at most ten digits, so that it can be copied by hand.
+fn new_seed() -> u64 {
+    // The keys of a hasher are random.
+    RandomState::new().hash_one("seed") >> 32
+}
+
+/// A line with a wrong count, and the count that backtracking finds.
+struct WrongLine {
+    line: RecordedCount,
+    recounted: u64,
+}
+
+/// What a check has found.
+struct Findings<'a> {
+    records: Vec<&'a Record>,
+    verdict: Verdict,
+    /// The lines with wrong counts, of the recounted units and of the units with two counts.
+    wrong_lines: Vec<WrongLine>,
+}
+
+/// Recounts units on the current rayon pool, and all units with two different counts.
+fn recount<'a>(
+    records: Vec<&'a Record>,
+    units: &[usize],
+    session: &Session,
+) -> Result<Findings<'a>, Error> {
+    let counted = || session.progress.advance(1);
+    let verdict = verify(&records, units, &counted, &session.cancel)?;
+    let wrong_lines = wrong_lines(&records, &verdict);
+    Ok(Findings { records, verdict, wrong_lines })
+}
+
+impl Findings<'_> {
+    /// Returns the numbers of the units of which a wrong count was found.
+    fn wrong_units(&self) -> BTreeSet<usize> {
+        let mut units = BTreeSet::new();
+        units.extend(self.verdict.differences.iter().map(|difference| difference.unit));
+        units.extend(self.wrong_lines.iter().map(|wrong| wrong.line.unit));
+        units
+    }
+
+    /// Returns the number of finished units.
+    fn finished(&self) -> usize {
+        finished_units(&self.records).len()
+    }
+
+    /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
+    /// recounted.
+    fn judge(&self, merged: &Merged<'_>, all_units: usize) -> Exit {
+        let mut messages = Vec::new();
+        for WrongLine { line, recounted } in &self.wrong_lines {
+            let unit = line.unit;
+            messages.push(format!(
+                "unit {unit} is recorded with {line}, backtracking counts {recounted}"
+            ));
+        }
+        print_first(messages.into_iter());
+        self.print_commands();
+        let exit = check(&self.records, merged.total());
+        if !self.wrong_units().is_empty() {
+            return Exit::Failed;
+        }
+        let recounted = self.verdict.disputed.len() + self.verdict.recounted;
+        if recounted < all_units {
+            let all_units = many(all_units, "unit");
+            message!("stopped after recounting {recounted} of {all_units}: no difference so far");
+            return exit.and(Exit::Stopped);
+        }
+        if self.finished() == 0 {
+            message!("nothing was checked: no unit is finished");
+            return exit.and(Exit::Stopped);
+        }
+        if merged.total().is_none() {
+            let found = if recounted > 0 { "no difference so far; " } else { "" };
+            message!("{found}the count is not finished");
+        }
+        exit
+    }
+
+    /// Prints the commands that take all bad lines out.
+    fn print_commands(&self) {
+        let mut bad = lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line));
+        for record in &self.records {
+            for (path, numbers) in damaged_lines(&record.left_out) {
+                bad.entry(path).or_default().extend(numbers);
+            }
+        }
+        print_commands(bad);
+        for record in &self.records {
+            print_commands_that_take_apart(&record.left_out);
+        }
+    }
+
+    fn report(&self, merged: &Merged<'_>, seed: u64) -> Report {
+        let recounted = self.verdict.recounted;
+        let disputed = self.verdict.disputed.len();
+        let wrong_units = self.wrong_units().len();
+        let finished = many(self.finished(), "unit");
+        let mut text = format!("{recounted} of {finished} by backtracking, seed {seed}");
+        if disputed > 0 {
+            text += &format!(", and {} with two counts", many(disputed, "unit"));
+        }
+        if wrong_units > 0 {
+            text += &format!(": {wrong_units} DIFFER");
+        } else if recounted > 0 {
+            text += ": no difference";
+        }
+        let is_as_written = self.records.iter().all(|record| is_as_written(record));
+        let as_written = if is_as_written { ", every line as it was written" } else { "" };
+        let differences: Vec<Value> = self.wrong_lines.iter().map(difference).collect();
+        let undetected_part = self.verdict.undetected_part(self.finished());
+        let mut report = merged.report();
+        report
+            .row("finished", format_args!("{finished}{as_written}"))
+            .row("recounted", text)
+            .field("recounted", recounted)
+            .bare(wrong_units)
+            .field("seed", seed.to_string())
+            .field("differences", differences)
+            .row("evidence", self.evidence(undetected_part))
+            .field("undetected_part", undetected_part);
+        report
+    }
+
+    /// Returns what the check says of the count. `undetected_part` is the largest part of wrong units that it can have
+    /// missed.
+    fn evidence(&self, undetected_part: f64) -> String {
+        if !self.wrong_units().is_empty() {
+            "against the count: at least one of its units is wrong".to_owned()
+        } else if self.verdict.recounted == 0 {
+            "none: no unit was recounted".to_owned()
+        } else if undetected_part == 0.0 {
+            "every finished unit was counted twice, in two ways".to_owned()
+        } else {
+            let right = percent_right(undetected_part);
+            format!("at least {right} % of the finished units are right, with 95 % confidence")
+        }
+    }
+}
+
+/// Looks up the lines of the recounted units whose counts are wrong.
+fn wrong_lines(records: &[&Record], verdict: &Verdict) -> Vec<WrongLine> {
+    let mut recounts = BTreeMap::new();
+    for difference in &verdict.differences {
+        recounts.insert(difference.unit, difference.recounted);
+    }
+    for recount in &verdict.disputed {
+        recounts.insert(recount.unit, recount.recounted);
+    }
+    let units: Vec<usize> = recounts.keys().copied().collect();
+    let mut wrong_lines = Vec::new();
+    for record in records {
+        for line in record.find(&units) {
+            let recounted = recounts[&line.unit];
+            if line.count != recounted {
+                wrong_lines.push(WrongLine { line, recounted });
+            }
+        }
+    }
+    wrong_lines.sort_by_key(|wrong| wrong.line.unit);
+    wrong_lines
+}
+
+/// Returns whether units are finished, and nothing of the journals was left out.
+fn is_as_written(record: &Record) -> bool {
+    record.sum().units > 0
+        && record.left_out.is_empty()
+        && record.files().iter().all(|file| file.cut_off == 0)
+}
+
+/// Returns a wrong line as the report has it.
+fn difference(WrongLine { line, recounted }: &WrongLine) -> Value {
+    json!({
+        "unit": line.unit,
+        "recorded": line.count.to_string(),
+        "recounted": recounted.to_string(),
+        "file": line.path.display().to_string(),
+        "line": line.line,
+    })
+}
+
+/// Returns the part of the finished units that is right, in percent with two decimals.
+///
+/// It is rounded down, because the check shows no more than this part. It stays below 100, because a sample leaves room
+/// for a wrong unit.
+fn percent_right(undetected_part: f64) -> String {
+    let percent = 100.0 * (1.0 - undetected_part);
+    let rounded_down = (100.0 * percent).floor() / 100.0;
+    format!("{:.2}", rounded_down.min(99.99))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest part of wrong units that a check of this many units can have missed.
+    fn undetected_part(recounted: u32) -> f64 {
+        1.0 - 0.05f64.powf(1.0 / f64::from(recounted))
+    }
+
+    #[test]
+    fn the_part_that_is_right_is_rounded_down_and_never_100() {
+        for (recounted, text) in [
+            (1, "5.00"),
+            (200, "98.51"),
+            // 99.0064 % is more than 99.00 %, and less than 99.01 %.
+            (300, "99.00"),
+            // 99.9950 %.
+            (60_000, "99.99"),
+            (u32::MAX, "99.99"),
+        ] {
+            assert_eq!(percent_right(undetected_part(recounted)), text, "{recounted}");
+        }
+        // Rounding of the last bit must not make it 100.
+        assert_eq!(percent_right(f64::MIN_POSITIVE), "99.99");
+    }
+
+    #[test]
+    fn the_part_that_is_printed_is_never_larger_than_the_true_one() {
+        for recounted in 1..100_000 {
+            let part = undetected_part(recounted);
+            let printed: f64 = percent_right(part).parse().expect("a number");
+            assert!(printed / 100.0 <= 1.0 - part, "{recounted}: {printed}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The exit code of each error of the library, and the way out that follows the error's message.
+//!
+//! No match on an error of the library has an arm for the rest, so a new error cannot be forgotten.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::record::{IoError, JournalError, Lack, RecordedCount};
+use crate::{Error, Remedy};
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::bad_lines::lines_of;
+use crate::cli::failure::failure::Failure;
+use crate::cli::failure::thread_limits::lasting_limit;
+use crate::cli::output::quote::quoted;
+
+/// Adds the exit code and the way out to what the library says is wrong.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (exit, way_out) = way_out(&error);
+        exit.because(format!("{error}{way_out}"))
+    }
+}
+
+/// Returns the exit code, and the way out to follow the error's message.
+fn way_out(error: &Error) -> (Exit, String) {
+    let (exit, text) = match error {
+        Error::InvalidValue { .. } => (Exit::Usage, ""),
+        Error::ThreadsNotStarted { threads, .. } => {
+            return threads_way_out(lasting_limit(*threads).as_deref());
+        }
+        Error::EntryOverflow { .. } => (Exit::Failed, ": count with --engine subtrees"),
+        Error::UnitOverflow { .. } => {
+            (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
+        }
+        Error::StoppedBefore { .. } => (Exit::Stopped, ""),
+        Error::LacksMemory { what, limit, remedy, fitting_threads, .. } => {
+            return memory_way_out(what, limit, *remedy, *fitting_threads);
+        }
+        Error::Inconsistent { .. } => (Exit::Failed, ""),
+        Error::Journal { path, error } => return journal_way_out(path, error),
+        Error::PlansDiffer { .. } => (
+            Exit::Usage,
+            ": name the files or folders of one of them, or for a count its --engine and --split-rows",
+        ),
+        Error::CountsDiffer { lines } => return (Exit::Failed, disputed_way_out(lines)),
+    };
+    (exit, text.to_owned())
+}
+
+/// Returns the exit code and the way out if threads cannot be started. Under a lasting limit, waiting is in vain.
+fn threads_way_out(lasting_limit: Option<&str>) -> (Exit, String) {
+    match lasting_limit {
+        Some(limit) => (Exit::Failed, format!(": use fewer --threads, or raise {limit}")),
+        None => {
+            let text = ": use fewer --threads, or try later, when other programs have ended";
+            (Exit::Temporary, text.to_owned())
+        }
+    }
+}
+
+/// Returns the exit code and the way out if a limit leaves too little memory.
+fn memory_way_out(
+    what: &str,
+    limit: &str,
+    remedy: Remedy,
+    fitting_threads: usize,
+) -> (Exit, String) {
+    let fewer_threads = match fitting_threads {
+        0 => String::new(),
+        fitting => format!("it fits with --threads {fitting}; "),
+    };
+    let (exit, higher_limit) = match remedy {
+        Remedy::Waiting => (Exit::Temporary, String::new()),
+        Remedy::HigherLimit => (Exit::Failed, format!("raise {limit}, or ")),
+        Remedy::LargerMachine => (Exit::Failed, String::new()),
+    };
+    let slower_engine =
+        if what == "engine colours" { ", or, much slower, with --engine subtrees" } else { "" };
+    let text = format!(
+        ": {fewer_threads}{higher_limit}count where there is more memory (see 'nqueens cpu'){slower_engine}"
+    );
+    (exit, text)
+}
+
+/// Returns the way out if journals hold two different counts of a unit.
+fn disputed_way_out(lines: &[RecordedCount]) -> String {
+    let bad = lines_of(lines);
+    let files: Vec<String> = bad.keys().map(|path| quoted(path)).collect();
+    let files = files.join(" ");
+    format!(
+        ": a machine made an error; find out which count is wrong, and how to take it out: nqueens verify {files}"
+    )
+}
+
+const CHECK_DISK: &str = ": check the disk, then run the same command again";
+
+/// Returns the exit code and the way out if a journal cannot be used.
+fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
+    let (exit, text) = match error {
+        JournalError::Io { source, action } => io_way_out(path, action, source),
+        JournalError::NotSynced { source, .. } if is_full(source.kind) => MAKE_ROOM,
+        JournalError::NotSynced { .. } | JournalError::NotAsWritten => (Exit::Failed, CHECK_DISK),
+        JournalError::NotAFile | JournalError::OtherCount { .. } => {
+            (Exit::Usage, ": name another file")
+        }
+        JournalError::NotYetSynced => (Exit::Stopped, ": the same command checks the journal"),
+        JournalError::FolderNotSynced { .. } => (Exit::Failed, ""),
+        JournalError::Gone => {
+            (Exit::Failed, ": move it back, or this process saves it beside that path when it ends")
+        }
+        JournalError::GoneAndSaved { path } => {
+            let text = format!(": the same command with --journal {} uses it", quoted(path));
+            return (Exit::Failed, text);
+        }
+        JournalError::GoneForGood { .. } => {
+            (Exit::Failed, ": the same command counts what is missing")
+        }
+        JournalError::Overwritten { .. } => {
+            let text = format!(": to take the counts apart: nqueens merge {}", quoted(path));
+            return (Exit::Failed, text);
+        }
+        JournalError::WrittenByOthers => {
+            (Exit::Failed, ": the same command counts what is missing")
+        }
+        JournalError::Changed => (Exit::Temporary, ": run the same command again"),
+        JournalError::InUse => (Exit::Temporary, ": wait for it, or name another file"),
+        JournalError::NotAJournal => {
+            let first = "; unpack it if it is compressed; if it is a damaged one, ";
+            return (Exit::Usage, format!("{first}{}", new_first_line(path)));
+        }
+        JournalError::NoPlan { .. } => {
+            return (Exit::Failed, format!("; {}", new_first_line(path)));
+        }
+        // Such lines alone end no command.
+        JournalError::Damaged { .. } | JournalError::OfOtherCount { .. } => (Exit::Failed, ""),
+        JournalError::UnknownFormat { .. } | JournalError::OtherPlan { .. } => {
+            (Exit::Failed, ": finish it with the build that began it, or count with another file")
+        }
+    };
+    (exit, text.to_owned())
+}
+
+/// Returns the command that gives a journal a first line that names its plan.
+fn new_first_line(path: &Path) -> String {
+    let journal = quoted(path);
+    format!(
+        "this makes a good journal with line 1 of another one of this count: head -n 1 OTHER.journal | cat - {journal} > \
+         NEW.journal"
+    )
+}
+
+const MAKE_ROOM: (Exit, &str) =
+    (Exit::Failed, ": make room (bytes or inodes), then run the same command again");
+
+/// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
+pub(crate) fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, &'static str) {
+    if action == "lock" {
+        // Nothing would keep a second process away.
+        let text = ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere";
+        return (Exit::Usage, text);
+    }
+    if is_full(source.kind) {
+        return MAKE_ROOM;
+    }
+    match source.kind {
+        ErrorKind::NotFound => {
+            let is_in_a_folder = path.parent().is_some_and(Path::is_dir);
+            if is_in_a_folder && action == "open" {
+                (Exit::Usage, ": name a file or folder that exists, in a folder that takes files")
+            } else {
+                (Exit::Usage, ": name a file or folder that exists")
+            }
+        }
+        ErrorKind::InvalidFilename
+        | ErrorKind::IsADirectory
+        | ErrorKind::NotADirectory
+        | ErrorKind::AlreadyExists => (Exit::Usage, ": name another file"),
+        ErrorKind::PermissionDenied if action != "write" => {
+            (Exit::Failed, ": change its permissions")
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            (Exit::Failed, ": name a file on a file system that can be written")
+        }
+        _ if action == "write" => (Exit::Failed, CHECK_DISK),
+        _ => match source.lack {
+            Some(Lack::HandlesOfProcess) => (Exit::Failed, ": raise the limit (ulimit -n)"),
+            Some(Lack::HandlesOfMachine) => {
+                (Exit::Temporary, ": try later, when other programs have closed files")
+            }
+            Some(Lack::Memory) => {
+                (Exit::Temporary, ": try later, when other programs have given memory back")
+            }
+            Some(Lack::FileServer) => {
+                (Exit::Temporary, ": the file server has changed, so try again")
+            }
+            None if action == "open" => (Exit::Failed, ": check the path and the file system"),
+            None => (Exit::Failed, CHECK_DISK),
+        },
+    }
+}
+
+/// Returns whether the disk or the file has no room.
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::WriteZero
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_memory_names_what_fits() {
+        let colours =
+            |remedy, threads| memory_way_out("engine colours", "ulimit -v", remedy, threads);
+        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
+                    much slower, with --engine subtrees";
+        assert_eq!(colours(Remedy::Waiting, 2), (Exit::Temporary, fits.to_owned()));
+        let (_, text) = colours(Remedy::Waiting, 0);
+        assert!(!text.contains("--threads"), "{text}");
+        assert_eq!(colours(Remedy::LargerMachine, 2), (Exit::Failed, fits.to_owned()));
+        let (exit, text) = colours(Remedy::HigherLimit, 2);
+        assert_eq!(exit, Exit::Failed, "nobody gives memory back under such a limit");
+        assert!(
+            text.starts_with(": it fits with --threads 2; raise ulimit -v, or count where"),
+            "{text}"
+        );
+    }
+}

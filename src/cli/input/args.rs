@@ -1,0 +1,93 @@
+//! Groups of options that several commands share, and the names of engines and kernels, each with a line in the help and
+//! in the completions.
+
+use std::iter::once;
+use std::str::FromStr;
+
+use crate::{Engine, Error, Kernel, WhichCount};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::cli::input::values::{number, number_of_threads};
+use crate::cli::output::progress::ProgressWhen;
+
+/// The heading of options that experts need; the short help leaves them out.
+pub(crate) const EXPERTS: &str = "Engine and machine";
+
+/// How to count.
+///
+/// `None` is the word `auto`. Clap takes a field of type `Option` for an option without a default value, except if the type
+/// is written with its path, as here.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArgs {
+    /// Engine that counts: see 'nqueens help count'
+    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest engine for the board", engines()))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) engine: std::option::Option<Engine>,
+
+    /// Vector instructions to use: see 'nqueens help count'
+    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) kernel: std::option::Option<Kernel>,
+}
+
+/// The threads, and when to show progress.
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
+    /// Number of threads [default: NQUEENS_THREADS, else the usable cores]
+    #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
+    #[arg(value_parser = number_of_threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// When to show progress on standard error
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: ProgressWhen,
+}
+
+/// How engine subtrees makes its units. Another number of rows makes another plan.
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
+    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) split_rows: Option<usize>,
+}
+
+/// Reads a number of split rows.
+fn split_rows(text: &str) -> Result<usize, String> {
+    number(text, 1, 4)
+}
+
+/// Returns the count that `--second` asks for.
+pub(crate) fn which_count(second: bool) -> WhichCount {
+    if second { WhichCount::Second } else { WhichCount::First }
+}
+
+/// Parses a name, or `None` for a word such as `auto`.
+pub(crate) fn named_or<T>(
+    word: &'static str,
+    help: &'static str,
+    names: impl Iterator<Item = PossibleValue>,
+) -> impl TypedValueParser<Value = Option<T>>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    let word_first = once(PossibleValue::new(word).help(help)).chain(names);
+    PossibleValuesParser::new(word_first).try_map(move |name| {
+        if name == word {
+            return Ok(None);
+        }
+        name.parse().map(Some)
+    })
+}
+
+/// Returns the names of all kernels, each with its line of help.
+pub(crate) fn kernels() -> impl Iterator<Item = PossibleValue> {
+    let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
+    names.map(|(name, summary)| PossibleValue::new(name).help(summary))
+}
+
+/// Returns the names of all engines, each with its line of help.
+pub(crate) fn engines() -> impl Iterator<Item = PossibleValue> {
+    Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
+}

@@ -1,0 +1,185 @@
+//! What a command that counts works with, made from its options in one place: which engine counts, on which threads, what
+//! shows its progress, and what stops it.
+
+use crate::forecast::core_hours;
+use crate::symmetry::Classes;
+use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, cores, thread_pool};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::failure::Failure;
+use crate::cli::failure::signals::cancel_on_signals;
+use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs};
+use crate::cli::input::values::default_threads;
+use crate::cli::output::format::time;
+use crate::cli::output::progress::{Progress, rough_seconds};
+use crate::cli::output::stderr::message;
+
+/// Which engine counts. What is `None` is chosen for the board and the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EngineChoice {
+    engine: Option<Engine>,
+    kernel: Option<Kernel>,
+    split_rows: Option<usize>,
+}
+
+impl EngineChoice {
+    /// Returns the engine that options name, and warns of an option without effect.
+    pub(crate) fn new(args: &EngineArgs) -> Self {
+        if let Some(engine) = args.engine
+            && !engine.has_kernels()
+            && args.kernel.is_some()
+        {
+            message!("warning: --kernel has no effect on engine {engine}");
+        }
+        Self { engine: args.engine, kernel: args.kernel, split_rows: None }
+    }
+
+    /// Returns the engine that options name, with its number of split rows.
+    ///
+    /// # Errors
+    ///
+    /// Wrong usage if `--split-rows` is given and another engine than subtrees, because it would not obey the option.
+    pub(crate) fn with_split_rows(args: &EngineArgs, split: &SplitArgs) -> Result<Self, Failure> {
+        if split.split_rows.is_some()
+            && let Some(engine) = args.engine
+            && engine != Engine::Subtrees
+        {
+            let text =
+                format!("--split-rows needs engine subtrees, not {engine}: leave out one of them");
+            return Err(Exit::Usage.because(text));
+        }
+        Ok(Self { split_rows: split.split_rows, ..Self::new(args) })
+    }
+
+    /// Returns the plan of the first count of a board.
+    ///
+    /// # Errors
+    ///
+    /// An engine that does not count boards of this size.
+    pub(crate) fn plan(&self, size: BoardSize) -> Result<Plan, Error> {
+        let engine = match self.engine {
+            Some(engine) => engine,
+            // Only this engine has split rows, so they choose it, as in a count.
+            None if self.split_rows.is_some() => Engine::Subtrees,
+            None => Engine::auto(size),
+        };
+        engine.check(size)?;
+        Ok(Plan::new(size, engine, self.split_rows))
+    }
+
+    /// Returns the kernel that counts.
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel.unwrap_or_else(Kernel::detect)
+    }
+}
+
+/// Threads that count, with the progress that they show, and the signals that stop them.
+pub(crate) struct Session {
+    pub(crate) cancel: Cancel,
+    pub(crate) progress: Progress,
+    pool: ThreadPool,
+}
+
+impl Session {
+    pub(crate) fn new(args: &MachineArgs) -> Result<Self, Failure> {
+        let threads = match args.threads {
+            Some(threads) => threads,
+            None => default_threads()?,
+        };
+        Ok(Self {
+            cancel: cancel_on_signals()?,
+            progress: Progress::new(args.progress),
+            pool: thread_pool(threads)?,
+        })
+    }
+
+    /// Returns a count of a board by the chosen engine. It shows its progress, and signals stop it.
+    pub(crate) fn count(&self, size: BoardSize, choice: EngineChoice) -> Count<'_> {
+        let count = Count::new(size).observer(&self.progress).stop_on(&self.cancel);
+        let count = count.engine(choice.engine).kernel(choice.kernel);
+        match choice.split_rows {
+            Some(rows) => count.split_rows(rows),
+            None => count,
+        }
+    }
+
+    /// Prints how long a board takes that is too large for engine `colours`, if no engine is named.
+    pub(crate) fn announce_slow_engine(&self, size: BoardSize, choice: EngineChoice) {
+        if choice.engine.is_some() || Engine::Colours.check(size).is_ok() {
+            return;
+        }
+        let engine = Engine::auto(size);
+        let hours = core_hours(size, engine, Kernel::detect());
+        let time = time(rough_seconds(hours, self.pool.current_num_threads()));
+        message!(
+            "n = {size} would take {time} or more here with engine {engine}: engine colours, the fastest, counts boards \
+             up to n = 30"
+        );
+    }
+
+    /// Runs a piece of work on these threads, then takes the bar off the terminal.
+    pub(crate) fn run<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Failure> {
+        let result = self.pool.install(work);
+        self.progress.clear();
+        Ok(result?)
+    }
+
+    /// Returns the classes of a board's solutions up to symmetry. If the search for symmetric solutions is stopped, the
+    /// message has the total, which may have taken long.
+    pub(crate) fn classes(&self, size: BoardSize, total: u128) -> Result<Classes, Failure> {
+        Classes::new(size, total, &self.cancel).map_err(|error| {
+            let failure = Failure::from(error);
+            failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
+        })
+    }
+}
+
+/// Makes all threads share one heap if reserved memory counts (`ulimit -v`): glibc would reserve 64 MiB for the
+/// heap of each thread, and twice as much for a moment.
+pub(crate) fn share_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if rustix::process::getrlimit(rustix::process::Resource::As).current.is_some() {
+        // SAFETY: it sets a number, before there are other threads.
+        #[expect(unsafe_code, reason = "the standard library does not set it")]
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1)
+        };
+    }
+}
+
+/// Runs a command that reads journals on threads of its own, or on this one alone if none can be started, because
+/// rayon's global pool would panic then.
+pub(crate) fn on_readers<T: Send>(command: impl FnOnce() -> T + Send) -> T {
+    if let Ok(pool) = thread_pool(cores()) {
+        return pool.install(command);
+    }
+    match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+        Ok(this_thread) => this_thread.install(command),
+        Err(_) => command(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::output::progress::ProgressWhen;
+
+    #[test]
+    fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {
+        let session = Session {
+            cancel: Cancel::new(),
+            progress: Progress::new(ProgressWhen::Never),
+            pool: thread_pool(1).expect("a thread"),
+        };
+        session.cancel.cancel();
+        let Err(stopped) = session.classes(BoardSize::new(8).expect("in range"), 92) else {
+            panic!("it was stopped");
+        };
+        assert_eq!(stopped.exit, Exit::Stopped);
+        assert!(stopped.to_string().ends_with("Q(8) = 92"), "{stopped}");
+    }
+}

@@ -1,0 +1,49 @@
+//! What a running count reports is shown as progress and as messages.
+
+use crate::{Error, Observer, Shard, SoFar, Start};
+
+use crate::cli::failure::failure::Failure;
+use crate::cli::failure::warnings::warn_of_left_out;
+use crate::cli::output::command::count_command;
+use crate::cli::output::progress::{Progress, Work};
+use crate::cli::output::stderr::message;
+
+impl Observer for Progress {
+    fn started(&self, start: &Start<'_>) {
+        let done = start.done.units;
+        if start.cut_off > 0 && done < start.units {
+            message!("warning: the journal's last line was cut off: its units are counted again");
+        }
+        warn_of_left_out(start.left_out);
+        let mut name = format!("n = {}", start.plan.size());
+        if start.shard != Shard::WHOLE {
+            name += &format!(" shard {}", start.shard);
+        }
+        let work = Work::Count {
+            command: count_command(start.plan, false),
+            threads: start.threads,
+            left: start.time_left.clone(),
+        };
+        self.begin(&name, [done, start.units], work);
+    }
+
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        if let Some(warning) = self.record(so_far.newest, so_far.done.units) {
+            message!("{warning}");
+        }
+    }
+
+    fn journal_harmed(&self, harm: &Error) {
+        message!("warning: {}", Failure::from(harm.clone()));
+    }
+
+    fn waits_for_disk(&self, total: Option<u128>) {
+        match total {
+            Some(total) => message!(
+                "all units are counted, {total} solutions; waiting for the disk; Ctrl-C quits without the \
+                 journal's last lines"
+            ),
+            None => message!("waiting for the disk; Ctrl-C quits without the journal's last lines"),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The progress of a command: one line that is redrawn on a terminal, or lines elsewhere.
+//!
+//! ```text
+//! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, elapsed 2.3 s, 85/325 units
+//! estimate [==>       ] 2.6 s of 10.0 s
+//! compare n = 18 [==>       ] 13/48 runs, elapsed 4.3 s, ETA roughly 12.0 s
+//! verify [====>     ] 84/200 units, elapsed 1.8 s, ETA roughly 2.5 s
+//! ```
+//!
+//! What matters most comes first, because a narrow terminal shows only the beginning.
+//!
+//! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
+//! a second, and draws the bar: see [`stderr`](crate::cli::output::stderr).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::forecast::TimeLeft;
+use crate::{UnitsDone, cores};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::output::format::{duration, wall_time};
+use crate::cli::output::stderr;
+
+/// Work that ends sooner shows no bar, which would only flash up.
+const QUIET_START: Duration = Duration::from_millis(300);
+/// The time of the first line where no line can be redrawn.
+const FIRST_LINE: Duration = Duration::from_secs(1);
+/// The longest gap between two such lines. Gaps double up to this one.
+const LONGEST_GAP: Duration = Duration::from_secs(600);
+/// A count that takes longer than this should have a journal.
+const LONG: Duration = Duration::from_secs(600);
+/// The interval at which a count without a journal looks how long it takes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressWhen {
+    /// Not at all
+    Never,
+    /// As a bar, if standard error is a terminal
+    Auto,
+    /// As a bar on a terminal, as lines elsewhere
+    Always,
+}
+
+/// Shows the progress of one piece of work after the other.
+pub(crate) struct Progress {
+    is_shown: bool,
+    /// Whether lines can be redrawn.
+    is_terminal: bool,
+    notes: Arc<Mutex<Notes>>,
+    /// Whether a count that is stopped loses its work, because it has no journal.
+    is_unrecorded: bool,
+}
+
+/// What is known of the piece of work that is under way.
+#[derive(Clone)]
+struct Notes {
+    name: String,
+    begun: Instant,
+    /// The steps that are done, and all of them: units, runs, or milliseconds of a sample.
+    done: u64,
+    all: u64,
+    work: Work,
+    /// When to look whether a count without a journal takes long. `None` if it has one, or if that was said.
+    next_look: Option<Instant>,
+}
+
+/// What is under way.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// A count, with the command for it, its number of threads and the time left.
+    Count { command: String, threads: usize, left: TimeLeft },
+    /// An estimate: the steps are milliseconds.
+    Sample,
+    /// Steps of this name that take equally long.
+    Steps(&'static str),
+}
+
+/// Returns the seconds of a count that roughly costs this many hours of a core.
+pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
+    3600.0 * core_hours / threads.min(cores()) as f64
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a copy of the notes, because whoever draws may have to wait for the terminal, and counting threads must not
+/// wait for the notes.
+fn copy(notes: &Mutex<Notes>) -> Notes {
+    lock(notes).clone()
+}
+
+impl Progress {
+    pub(crate) fn new(when: ProgressWhen) -> Self {
+        let is_terminal = !ProgressDrawTarget::stderr().is_hidden();
+        let is_shown = match when {
+            ProgressWhen::Never => false,
+            ProgressWhen::Auto => is_terminal,
+            ProgressWhen::Always => true,
+        };
+        let notes = Notes::new("", [0, 0], Work::Steps(""));
+        Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)), is_unrecorded: false }
+    }
+
+    /// Warns of counts that take long, because they have no journal.
+    pub(crate) fn warn_of_long_counts(&mut self) {
+        self.is_unrecorded = true;
+    }
+
+    /// Begins a piece of work. `steps` are those that are done already, and all of them.
+    pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
+        let mut notes = Notes::new(name, steps, work);
+        if self.is_unrecorded {
+            notes.next_look = Some(Instant::now() + LOOK_EVERY);
+        }
+        *lock(&self.notes) = notes;
+        if !self.is_shown {
+            return;
+        }
+        let notes = Arc::clone(&self.notes);
+        if self.is_terminal {
+            stderr::show(Box::new(move |bar| {
+                copy(&notes).draw(bar);
+                None
+            }));
+        } else {
+            let mut next_line = FIRST_LINE;
+            stderr::show(Box::new(move |bar| {
+                let notes = copy(&notes);
+                if !advance_if_due(&mut next_line, notes.begun.elapsed()) {
+                    return None;
+                }
+                Some(notes.text(bar))
+            }));
+        }
+    }
+
+    /// Notes that units of a count are done. Returns a warning once if the count takes long and has no journal.
+    pub(crate) fn record(&self, newest: &UnitsDone, done: usize) -> Option<String> {
+        let mut notes = lock(&self.notes);
+        if let Work::Count { left, .. } = &mut notes.work {
+            left.record(newest);
+            notes.done = done as u64;
+        }
+        notes.warning_of_long_count()
+    }
+
+    /// Notes that some steps are done.
+    pub(crate) fn advance(&self, steps: usize) {
+        lock(&self.notes).done += steps as u64;
+    }
+
+    /// Takes the bar off the terminal.
+    pub(crate) fn clear(&self) {
+        stderr::hide();
+    }
+}
+
+/// Returns whether it is time for the next line, and if so sets the time of the line after it. The gaps between lines
+/// double up to the longest.
+fn advance_if_due(next_line: &mut Duration, elapsed: Duration) -> bool {
+    if elapsed < *next_line {
+        return false;
+    }
+    *next_line = elapsed + elapsed.min(LONGEST_GAP);
+    true
+}
+
+impl Notes {
+    fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
+        Self {
+            name: name.to_owned(),
+            begun: Instant::now(),
+            done: done as u64,
+            all: all as u64,
+            work,
+            next_look: None,
+        }
+    }
+
+    /// Returns a warning if a count without a journal is known to take long, unless that was said before.
+    fn warning_of_long_count(&mut self) -> Option<String> {
+        let next_look = self.next_look?;
+        let now = Instant::now();
+        if next_look > now {
+            return None;
+        }
+        self.next_look = Some(now + LOOK_EVERY);
+        let Work::Count { command, threads, left } = &self.work else { return None };
+        let left = left.estimate()?;
+        let whole = self.begun.elapsed().as_secs_f64() + left.seconds.value;
+        if !left.seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
+            return None;
+        }
+        self.next_look = None;
+        let time = wall_time(left.seconds, *threads, left.cores);
+        Some(format!(
+            "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal NEW.journal",
+            self.name
+        ))
+    }
+
+    /// Returns the number of steps that are done.
+    fn position(&self) -> u64 {
+        match self.work {
+            Work::Sample => self.begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+            _ => self.done,
+        }
+    }
+
+    /// Draws the bar, once the work has taken a while.
+    fn draw(&self, bar: &ProgressBar) {
+        if self.begun.elapsed() < QUIET_START {
+            return;
+        }
+        if bar.is_hidden() {
+            let style = ProgressStyle::with_template("{prefix} [{bar:10}] {wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("=> "));
+            bar.set_prefix(self.name.clone());
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_message(self.text(bar));
+    }
+
+    /// Moves the bar, which knows how fast steps were done, and returns the text beside it.
+    fn text(&self, bar: &ProgressBar) -> String {
+        let done = self.position();
+        let all = self.all;
+        bar.set_length(all);
+        bar.set_position(done);
+        let elapsed = duration(self.begun.elapsed());
+        match &self.work {
+            Work::Count { threads, left, .. } => {
+                let percent = percent(done, all);
+                let time_left = match left.estimate() {
+                    Some(left) => {
+                        format!("ETA {}, ", wall_time(left.seconds, *threads, left.cores))
+                    }
+                    None => String::new(),
+                };
+                format!("{percent}%, {time_left}elapsed {elapsed}, {done}/{all} units")
+            }
+            Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
+            Work::Steps(name) => {
+                let left = duration(bar.eta());
+                format!("{done}/{all} {name}, elapsed {elapsed}, ETA roughly {left}")
+            }
+        }
+    }
+}
+
+/// Returns how much is done, with one decimal and never rounded up: 100.0 is the end.
+fn percent(done: u64, all: u64) -> String {
+    let thousandths = 1000 * done / all.max(1);
+    format!("{}.{}", thousandths / 10, thousandths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_at_least_every_ten_minutes() {
+        let mut next_line = FIRST_LINE;
+        let is_due = |second: &u64| advance_if_due(&mut next_line, Duration::from_secs(*second));
+        let shown: Vec<u64> = (0..2500).filter(is_due).collect();
+        assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1624, 2224]);
+    }
+
+    /// The text two seconds after the beginning.
+    fn text(work: Work, done: usize, all: usize) -> String {
+        let mut notes = Notes::new("n = 8", [done, all], work);
+        notes.begun = Instant::now().checked_sub(Duration::from_secs(2)).expect("the clock runs");
+        notes.text(&ProgressBar::hidden())
+    }
+
+    #[test]
+    fn without_a_sample_no_time_is_promised() {
+        let work = Work::Count { command: String::new(), threads: 2, left: TimeLeft::default() };
+        let text = text(work, 103_456_789, 123_456_789);
+        assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
+    }
+
+    #[test]
+    fn each_work_has_its_text() {
+        let runs = text(Work::Steps("runs"), 50, 200);
+        assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly "), "{runs}");
+        assert_eq!(text(Work::Sample, 0, 10_000), "2.0 s of 10.0 s");
+    }
+
+    #[test]
+    fn a_percentage_is_rounded_down() {
+        let all = [3, 325, 46_508, 123_456_789];
+        let texts = all.map(|all| percent(all - 1, all));
+        assert_eq!(texts, ["66.6", "99.6", "99.9", "99.9"]);
+        assert_eq!([percent(325, 325), percent(0, 0)], ["100.0", "0.0"]);
+    }
+}
