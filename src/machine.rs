@@ -17,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::error::Error;
+use memory::process_limits;
 
 /// The largest number of threads that a count can start.
 ///
@@ -26,6 +27,9 @@ pub const MAX_THREADS: usize = 4096;
 
 /// The bytes of a thread's stack: Rust's default.
 pub(crate) const STACK: u64 = 2 << 20;
+
+/// The bytes that a thread reserves while it starts, beside its stack.
+const STARTING_THREAD: u64 = 1 << 16;
 
 /// Starts a pool of threads that several counts can use: `pool.install(|| count.run())`.
 ///
@@ -37,6 +41,7 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
     }
+    check_stacks(threads)?;
     let mut started = Vec::new();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -54,6 +59,20 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         }
         Error::ThreadsNotStarted { threads, reason: error.to_string() }
     })
+}
+
+/// Checks that the limits of this process leave room for the stacks of some threads, and for their first allocations.
+/// Without room, an allocation may fail while the threads are being started, which would end the program.
+fn check_stacks(threads: usize) -> Result<(), Error> {
+    let needed = threads as u64 * (STACK + STARTING_THREAD);
+    for limit in process_limits() {
+        if limit.available < needed {
+            let leaves = format!("{} leaves only {} MiB", limit.limit, limit.available >> 20);
+            let reason = format!("their stacks take {} MiB, but {leaves}", needed.div_ceil(1 << 20));
+            return Err(Error::ThreadsNotStarted { threads, reason });
+        }
+    }
+    Ok(())
 }
 
 /// Runs work on a new pool. If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install`
