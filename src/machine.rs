@@ -68,7 +68,8 @@ fn check_stacks(threads: usize) -> Result<(), Error> {
     for limit in process_limits() {
         if limit.available < needed {
             let leaves = format!("{} leaves only {} MiB", limit.limit, limit.available >> 20);
-            let reason = format!("their stacks take {} MiB, but {leaves}", needed.div_ceil(1 << 20));
+            let reason =
+                format!("their stacks take {} MiB, but {leaves}", needed.div_ceil(1 << 20));
             return Err(Error::ThreadsNotStarted { threads, reason });
         }
     }
