@@ -6,12 +6,15 @@
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use nqueens::known::known;
-use nqueens::{BoardSize, Cancel, Count, Engine, Kernel, Plan, thread_pool};
+use nqueens::{BoardSize, Cancel, Count, Engine, Kernel, Plan};
 use rayon::ThreadPool;
 
 /// A board that the slowest engine counts in milliseconds.
 const COMMON: u32 = 9;
+
+fn thread_pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
 
 fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
@@ -25,7 +28,7 @@ fn measure(
     n: u32,
     count: &Count<'_>,
 ) {
-    let total = known(size(n)).total.expect("published");
+    let total = size(n).published().total.expect("published");
     group.throughput(Throughput::Elements(total.try_into().expect("a small board")));
     group.sample_size(10);
     group.bench_function(id.into(), |bencher| {
@@ -35,9 +38,9 @@ fn measure(
 }
 
 fn all_engines(criterion: &mut Criterion) {
-    let pool = thread_pool(1).expect("a thread");
+    let pool = thread_pool(1);
     let mut group = criterion.benchmark_group(format!("n={COMMON}"));
-    for engine in Engine::ALL {
+    for &engine in Engine::ALL {
         let count = Count::new(size(COMMON)).engine(engine);
         measure(&mut group, engine.name(), &pool, COMMON, &count);
     }
@@ -47,7 +50,7 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
     for n in [14, 15] {
         let mut group = criterion.benchmark_group(format!("subtrees/n={n}"));
         for threads in [1, 2] {
-            let pool = thread_pool(threads).expect("threads");
+            let pool = thread_pool(threads);
             let count = Count::new(size(n)).engine(Engine::Subtrees);
             measure(&mut group, format!("{threads}-threads"), &pool, n, &count);
         }
@@ -55,7 +58,7 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
 }
 
 fn colours_by_board(criterion: &mut Criterion) {
-    let pool = thread_pool(1).expect("a thread");
+    let pool = thread_pool(1);
     let mut group = criterion.benchmark_group("colours");
     for n in 15..=18 {
         let count = Count::new(size(n)).engine(Engine::Colours);
@@ -64,7 +67,7 @@ fn colours_by_board(criterion: &mut Criterion) {
 }
 
 fn fast_engines_by_kernel(criterion: &mut Criterion) {
-    let pool = thread_pool(1).expect("a thread");
+    let pool = thread_pool(1);
     for (engine, n) in [(Engine::Subtrees, 14), (Engine::Colours, 16)] {
         let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
         for kernel in Kernel::available() {

@@ -1,6 +1,6 @@
 //! Boards: sizes and squares, solutions and their symmetries, and the published counts.
 
-pub mod known;
+pub(crate) mod known;
 mod pictures;
 pub(crate) mod size;
 pub(crate) mod solution;

@@ -267,7 +267,7 @@ mod tests {
         // Line breaks depend on the terminal's width.
         let help = count.render_long_help().to_string();
         let words: Vec<_> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-        let mut names = crate::Engine::ALL.map(crate::Engine::name).to_vec();
+        let mut names = Vec::from_iter(crate::Engine::ALL.iter().map(|engine| engine.name()));
         names.extend(crate::Kernel::NAMES);
         for name in names {
             assert!(words.contains(&name), "{name} is missing in:\n{help}");

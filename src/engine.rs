@@ -21,6 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use simd::Kernel;
+pub(crate) use simd::Vectors;
 use unit::Units;
 pub use unit::{RowDomains, WhichCount};
 
@@ -55,7 +56,7 @@ pub enum Engine {
 
 impl Engine {
     /// All engines, from the slowest to the fastest.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &[Self] = &[
         Self::Permutation,
         Self::BoardScan,
         Self::ColumnArray,
@@ -116,7 +117,7 @@ impl Engine {
 
     /// Returns the bytes of memory that each counting thread may use, or 0 for engines that need little.
     ///
-    /// A count uses at most [three quarters](crate::Memory::usable) of the memory that is available.
+    /// A count uses at most three quarters of the memory that is available.
     pub fn memory_of_thread(self, size: BoardSize) -> u64 {
         let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
         if is_for_colours { colours::worker_bytes(size) } else { 0 }
@@ -167,7 +168,7 @@ struct Textbook {
 }
 
 /// All engines, in the order of [`Engine::ALL`].
-static ENGINES: [EngineSpec; Engine::ALL.len()] = [
+static ENGINES: [EngineSpec; 7] = [
     engine("permutation", "generate and test: every permutation, diagonals at the end")
         .textbook(12, permutation::count),
     engine("board-scan", "backtracking on a 0/1 board, scanned for queens above each square")
@@ -202,12 +203,13 @@ impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        for engine in Self::ALL {
+        for &engine in Self::ALL {
             if engine.name() == name {
                 return Ok(engine);
             }
         }
-        let advice = format!("choose one of {}", Self::ALL.map(Self::name).join(", "));
+        let names: Vec<&str> = Self::ALL.iter().map(|engine| engine.name()).collect();
+        let advice = format!("choose one of {}", names.join(", "));
         Err(Error::invalid("an engine", name, advice))
     }
 }

@@ -1,11 +1,12 @@
 //! The errors of the library.
 //!
 //! A message names the value and its limit. It does not say what to do next, because that depends on the program: the
-//! command line adds its own advice. The enums are not `non_exhaustive`. So the command line does not compile if an
-//! error lacks its advice.
+//! command line adds its own advice. For other programs the enums are `non_exhaustive`. Within this crate matches have to
+//! name every error, so the command line does not compile if an error lacks its advice.
 
 mod journal;
 
+use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -15,19 +16,13 @@ pub use journal::{IoError, JournalError, Lack, RecordedCount};
 
 /// The reason why a count could not start or finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A value that cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
     /// square that is off the board or attacked by another queen, text in the environment variable `NQUEENS_MEMORY`
     /// that is no size.
-    #[error("'{given}' is not {what}: {advice}")]
-    InvalidValue {
-        /// The kind of value that is expected, such as `a board size` or `an engine`.
-        what: &'static str,
-        /// The value that was given.
-        given: String,
-        /// Advice on which values are valid.
-        advice: String,
-    },
+    #[error("{0}")]
+    InvalidValue(InvalidValue),
 
     /// The operating system refused to start threads.
     #[error("cannot start {}: {reason}", many_threads(*threads))]
@@ -61,33 +56,8 @@ pub enum Error {
     },
 
     /// The count needs more memory than it may use.
-    #[error(
-        "{what} needs {} MiB for n = {n}{}, but {limit} leaves only {} MiB",
-        mebibytes_of_all_threads(*bytes, *threads),
-        on_threads(*threads),
-        usable >> 20
-    )]
-    LacksMemory {
-        /// What needs the memory: `engine colours`, `plain backtracking` for [`verify`](crate::verify), `the list of
-        /// units` or `the record of all units`.
-        what: String,
-        /// The board size.
-        n: u32,
-        /// The number of threads, each of which needs the memory. `None` if it is needed once.
-        threads: Option<usize>,
-        /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a
-        /// thread only reserves.
-        bytes: u64,
-        /// A limit that leaves too little memory, as in [`Memory::limit`](crate::Memory::limit). If several limits do,
-        /// it is the one that is hardest to change.
-        limit: String,
-        /// The bytes that the count may use under this limit at this moment.
-        usable: u64,
-        /// What would give the count its memory under this limit.
-        remedy: Remedy,
-        /// The number of threads that fit at this moment under all limits. It is 0 if the memory is needed once.
-        fitting_threads: usize,
-    },
+    #[error("{0}")]
+    LacksMemory(LackOfMemory),
 
     /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
     /// would not be whole. So the total or a number of symmetric solutions is wrong.
@@ -122,25 +92,155 @@ pub enum Error {
     },
 
     /// Lines of journals hold different counts of one unit, so a machine has made an error.
-    #[error(
-        "unit {} has the count {} in line {} of {}, but {} in line {} of {}",
-        lines[0].unit,
-        lines[0].count,
-        lines[0].line,
-        lines[0].path.display(),
-        lines[lines.len() - 1].count,
-        lines[lines.len() - 1].line,
-        lines[lines.len() - 1].path.display()
-    )]
-    CountsDiffer {
-        /// All lines that hold the unit, in the order of their counts: at least two.
-        lines: Vec<RecordedCount>,
-    },
+    #[error("{0}")]
+    CountsDiffer(DisputedUnit),
+}
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidValue {
+    /// The kind of value that is expected, such as `a board size` or `an engine`.
+    what: &'static str,
+    given: String,
+    /// Which values are valid.
+    advice: String,
+}
+
+impl InvalidValue {
+    /// Returns the value that was given.
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+}
+
+impl fmt::Display for InvalidValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, given, advice } = self;
+        write!(f, "'{given}' is not {what}: {advice}")
+    }
+}
+
+/// Memory that a count needs and may not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LackOfMemory {
+    pub(crate) user: MemoryUser,
+    /// The size of the board.
+    pub(crate) n: u32,
+    /// The number of threads, each of which needs the memory. `None` if it is needed once.
+    pub(crate) threads: Option<usize>,
+    /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a thread
+    /// only reserves.
+    pub(crate) bytes: u64,
+    /// A limit that leaves too little memory. If several limits do, it is the one that is hardest to change.
+    pub(crate) limit: String,
+    /// The bytes that the count may use under this limit at this moment.
+    pub(crate) usable: u64,
+    /// What would give the count its memory under this limit.
+    pub(crate) remedy: Remedy,
+    /// The number of threads that fit at this moment under all limits. It is 0 if the memory is needed once.
+    pub(crate) fitting_threads: usize,
+}
+
+impl LackOfMemory {
+    /// Returns the bytes that all threads need together.
+    pub fn needed_bytes(&self) -> u64 {
+        let threads = self.threads.unwrap_or(1) as u64;
+        self.bytes.saturating_mul(threads)
+    }
+
+    /// Returns the bytes that the count may use.
+    pub fn usable_bytes(&self) -> u64 {
+        self.usable
+    }
+
+    /// Returns the number of threads that fit at this moment. It is 0 if none does, or if the memory is needed once,
+    /// however many threads there are.
+    pub fn fitting_threads(&self) -> usize {
+        self.fitting_threads
+    }
+}
+
+impl fmt::Display for LackOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { user, n, limit, .. } = self;
+        let needed = self.needed_bytes().div_ceil(1 << 20);
+        write!(f, "{user} needs {needed} MiB for n = {n}")?;
+        if let Some(threads) = self.threads {
+            write!(f, " on {}", many_threads(threads))?;
+        }
+        write!(f, ", but {limit} leaves only {} MiB", self.usable >> 20)
+    }
+}
+
+/// What needs memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryUser {
+    /// The threads of engine `colours`.
+    Colours,
+    /// The threads of another engine, which has this name.
+    OtherEngine(&'static str),
+    /// The threads of [`verify`](crate::verify).
+    Backtracking,
+    ListOfUnits,
+    RecordOfUnits,
+}
+
+impl fmt::Display for MemoryUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Colours => f.write_str("engine colours"),
+            Self::OtherEngine(name) => write!(f, "engine {name}"),
+            Self::Backtracking => f.write_str("plain backtracking"),
+            Self::ListOfUnits => f.write_str("the list of units"),
+            Self::RecordOfUnits => f.write_str("the record of all units"),
+        }
+    }
+}
+
+/// A unit with two different counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DisputedUnit {
+    lines: Vec<RecordedCount>,
+}
+
+impl DisputedUnit {
+    /// Makes the error of a unit from all lines that hold it, in the order of their counts. Returns `None` unless they
+    /// hold different counts.
+    pub(crate) fn of(lines: &[RecordedCount]) -> Option<Self> {
+        let [first, .., last] = lines else { return None };
+        (first.count != last.count).then(|| Self { lines: lines.to_vec() })
+    }
+
+    /// Returns the number of the unit.
+    pub fn unit(&self) -> usize {
+        self.lines[0].unit
+    }
+
+    /// Returns all lines that hold the unit, in the order of their counts.
+    pub fn lines(&self) -> &[RecordedCount] {
+        &self.lines
+    }
+}
+
+impl fmt::Display for DisputedUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.lines[0];
+        let last = &self.lines[self.lines.len() - 1];
+        write!(
+            f,
+            "unit {} has the count {} in line {} of {}",
+            first.unit,
+            first.count,
+            first.line,
+            first.path.display()
+        )?;
+        write!(f, ", but {} in line {} of {}", last.count, last.line, last.path.display())
+    }
 }
 
 /// What gives a count the memory that it lacks, the easiest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Remedy {
+pub(crate) enum Remedy {
     /// Waiting until other programs give their memory back.
     Waiting,
     /// A higher limit, because this one leaves too little whatever other programs do.
@@ -152,20 +252,6 @@ pub enum Remedy {
 /// Returns `1 thread` or `8 threads`.
 fn many_threads(threads: usize) -> String {
     if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
-}
-
-/// Returns ` on 8 threads`, or nothing if the memory is needed once, however many threads there are.
-fn on_threads(threads: Option<usize>) -> String {
-    match threads {
-        Some(threads) => format!(" on {}", many_threads(threads)),
-        None => String::new(),
-    }
-}
-
-/// Returns the memory that all threads need together, rounded up to whole MiB.
-fn mebibytes_of_all_threads(bytes: u64, threads: Option<usize>) -> u64 {
-    let threads = threads.unwrap_or(1) as u64;
-    bytes.saturating_mul(threads).div_ceil(1 << 20)
 }
 
 impl Error {
@@ -185,7 +271,7 @@ impl Error {
         given: impl ToString,
         advice: impl Into<String>,
     ) -> Self {
-        Self::InvalidValue { what, given: given.to_string(), advice: advice.into() }
+        Self::InvalidValue(InvalidValue { what, given: given.to_string(), advice: advice.into() })
     }
 
     /// Makes the error of one thread that could not be started, and that would not have counted.

@@ -25,7 +25,7 @@
 //! use nqueens::{BoardSize, Engine, Kernel};
 //!
 //! let hours = |n| -> Result<f64, nqueens::Error> {
-//!     Ok(core_hours(BoardSize::new(n)?, Engine::Colours, Kernel::Portable))
+//!     Ok(core_hours(BoardSize::new(n)?, Engine::Colours, Kernel::PORTABLE))
 //! };
 //! assert!(hours(25)? > 3.0 * hours(24)?);
 //! # Ok::<(), nqueens::Error>(())
@@ -99,19 +99,19 @@ mod tests {
 
     #[test]
     fn the_cost_rises_with_the_board_and_falls_with_the_vectors() {
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             for n in 1..=BoardSize::MAX {
-                let smaller = hours(n - 1, engine, Kernel::Portable);
-                let larger = hours(n, engine, Kernel::Portable);
+                let smaller = hours(n - 1, engine, Kernel::PORTABLE);
+                let larger = hours(n, engine, Kernel::PORTABLE);
                 assert!(larger > 3.0 * smaller, "{engine}, n = {n}: {smaller} and {larger} hours");
             }
         }
         for kernel in Kernel::available() {
             let vectors = hours(25, Engine::Colours, kernel);
-            let portable = hours(25, Engine::Colours, Kernel::Portable);
+            let portable = hours(25, Engine::Colours, Kernel::PORTABLE);
             assert!(vectors <= portable, "{kernel}");
         }
-        let years = hours(28, Engine::Subtrees, Kernel::Portable) / 8766.0;
+        let years = hours(28, Engine::Subtrees, Kernel::PORTABLE) / 8766.0;
         assert!((1000.0..10_000.0).contains(&years), "{years}");
     }
 }

@@ -35,7 +35,7 @@
 //! | [`Observer`], [`OnProgress`], [`Start`], [`SoFar`], [`Cancel`] | how to watch and to stop a count |
 //! | [`BoardSize`] | the side of a board, 0 to 32 |
 //! | [`Engine`], [`Kernel`] | the algorithms, and the vector instructions that they use |
-//! | [`known`], [`Published`] | the published counts with their sources; how a total compares with them |
+//! | [`Known`], [`Published`] | the published counts with their sources; how a total compares with them |
 //! | [`Solution`], [`Square`] | one way to place n queens: legality, symmetric images, pictures |
 //! | [`Solutions`], [`FixedQueens`] | an iterator over solutions; queens that they must contain |
 //! | [`symmetry`] | the numbers of symmetric solutions, and of solutions up to rotation and reflection |
@@ -47,7 +47,6 @@
 //! | [`record`] | journals: files that hold the finished units of a count |
 //! | [`verify`] | counts some recorded units again with a different method |
 //! | [`forecast`] | estimates of time and total from a sample of the units |
-//! | [`Cpu`], [`cores`], [`Memory`], [`thread_pool`] | the CPU, memory and threads of this machine |
 //!
 //! ARCHITECTURE.md in the repository shows how these parts depend on each other.
 //!
@@ -88,18 +87,20 @@ pub mod record;
 pub mod verify;
 mod version;
 
-pub use board::known::Published;
+pub use board::known::{Known, Published};
 pub use board::size::BoardSize;
 pub use board::solution::Solution;
 pub use board::solutions::Solutions;
 pub use board::square::{FixedQueens, Square};
-pub use board::{known, symmetry};
+pub use board::symmetry;
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, OnProgress, Outcome, SoFar, Start, count};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
-pub use error::{Error, Remedy};
-pub use machine::memory::Memory;
-pub use machine::{Cpu, MAX_THREADS, cores, thread_pool};
+pub use error::{DisputedUnit, Error, InvalidValue, LackOfMemory};
+#[cfg(feature = "cli")]
+pub(crate) use machine::memory::Memory;
+#[cfg(feature = "cli")]
+pub(crate) use machine::{Cpu, MAX_THREADS, cores, thread_pool};
 pub use plan::done::{Sum, UnitsDone};
 pub use plan::shard::Shard;
 pub use plan::{Plan, Worker};

@@ -23,7 +23,7 @@ use memory::process_limits;
 ///
 /// With more than a few threads for each core, a count gets no faster. A thread without work looks for some at all
 /// other threads, so 4096 threads on one core take minutes.
-pub const MAX_THREADS: usize = 4096;
+pub(crate) const MAX_THREADS: usize = 4096;
 
 /// The bytes of a thread's stack: Rust's default.
 pub(crate) const STACK: u64 = 2 << 20;
@@ -37,7 +37,7 @@ const STARTING_THREAD: u64 = 1 << 16;
 ///
 /// [`Error::InvalidValue`] unless `threads` is 1 to [`MAX_THREADS`], and [`Error::ThreadsNotStarted`] if the
 /// operating system refuses to start them.
-pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
+pub(crate) fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
     }
@@ -96,18 +96,18 @@ pub(crate) fn run_on<T: Send>(
 
 /// The CPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cpu {
+pub(crate) struct Cpu {
     /// The brand, or `unknown`.
-    pub brand: String,
+    pub(crate) brand: String,
     /// The number of physical cores, including cores that this process may not use.
-    pub physical_cores: usize,
+    pub(crate) physical_cores: usize,
     /// The number of logical cores, including cores that this process may not use.
-    pub logical_cores: usize,
+    pub(crate) logical_cores: usize,
 }
 
 impl Cpu {
     /// Asks the operating system about the CPU.
-    pub fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
         let reported_brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
@@ -125,7 +125,7 @@ impl Cpu {
 /// The number respects the CPU affinity of the process, and the CPU quotas of its control group and of all groups above
 /// it. A quota is rounded down to whole cores, but to one core at least. The number is 1 if the operating system does
 /// not report it.
-pub fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
 }
 

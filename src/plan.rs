@@ -14,7 +14,7 @@ use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, Interrupt, RowDomains, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
-use crate::error::Error;
+use crate::error::{Error, MemoryUser};
 pub(crate) use memory::check_memory_once;
 use memory::{RECOUNT_RESERVE, check_memory_of_threads};
 
@@ -146,7 +146,7 @@ impl Plan {
         split_rows: Option<usize>,
     ) -> Result<(), Error> {
         let rows = rows_of_prefixes(size, split_rows);
-        check_memory_once("the list of units", size, engine.list_bytes(size, rows))
+        check_memory_once(MemoryUser::ListOfUnits, size, engine.list_bytes(size, rows))
     }
 
     /// Checks that this machine has enough memory to count on this number of threads.
@@ -158,14 +158,23 @@ impl Plan {
         let engine = self.engine;
         let bytes = engine.memory_of_thread(self.size);
         let reserve = engine.worker_reserve(self.size);
-        check_memory_of_threads(format!("engine {engine}"), self.size, bytes, reserve, threads)
+        let user = match engine {
+            Engine::Colours => MemoryUser::Colours,
+            other => MemoryUser::OtherEngine(other.name()),
+        };
+        check_memory_of_threads(user, self.size, bytes, reserve, threads)
     }
 
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
     pub(crate) fn check_recount_memory(&self, threads: usize) -> Result<(), Error> {
         let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
-        let what = "plain backtracking".to_owned();
-        check_memory_of_threads(what, self.size, bytes, RECOUNT_RESERVE, threads)
+        check_memory_of_threads(
+            MemoryUser::Backtracking,
+            self.size,
+            bytes,
+            RECOUNT_RESERVE,
+            threads,
+        )
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:

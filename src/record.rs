@@ -77,9 +77,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::board::known::{Published, known};
+use crate::board::known::Published;
 use crate::cancel::Cancel;
-use crate::error::Error;
+use crate::error::{DisputedUnit, Error};
 pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
@@ -205,8 +205,8 @@ impl Record {
         for lines in found.chunk_by(|one, next| one.unit == next.unit) {
             // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
             // no longer disputed.
-            if lines[0].count != lines[lines.len() - 1].count {
-                self.left_out.push(Error::CountsDiffer { lines: lines.to_vec() });
+            if let Some(unit) = DisputedUnit::of(lines) {
+                self.left_out.push(Error::CountsDiffer(unit));
             }
         }
     }
@@ -239,8 +239,8 @@ impl Record {
     pub fn disputed(&self) -> Vec<usize> {
         let mut units = Vec::new();
         for error in &self.left_out {
-            if let Error::CountsDiffer { lines } = error {
-                units.push(lines[0].unit);
+            if let Error::CountsDiffer(disputed) = error {
+                units.push(disputed.unit());
             }
         }
         units
@@ -261,7 +261,7 @@ impl Record {
     /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
     pub fn published(&self) -> Published {
         match self.total() {
-            Some(total) => Published::compare(total, known(self.plan().size()).total),
+            Some(total) => Published::compare(total, self.plan().size().published().total),
             None => Published::Unknown,
         }
     }
@@ -422,7 +422,7 @@ fn find_plan<'a>(paths: &'a [PathBuf], cancel: &Cancel) -> Result<Option<(&'a Pa
         match FirstLine::read_plan_at(path) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
             Ok(None) => {}
-            Err(error @ (Error::LacksMemory { .. } | Error::InvalidValue { .. })) => {
+            Err(error @ (Error::LacksMemory(_) | Error::InvalidValue(_))) => {
                 return Err(error);
             }
             Err(error) => {

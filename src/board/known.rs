@@ -1,21 +1,4 @@
 //! The published counts. One data file holds them and names their sources.
-//!
-//! | field of [`Known`] | number of solutions | sequence |
-//! |---|---|---|
-//! | `total` | all | [A000170](https://oeis.org/A000170) |
-//! | `fundamental` | up to rotation and reflection | [A002562](https://oeis.org/A002562) |
-//! | `half_turn` | unchanged by a turn of 180° | [A032522](https://oeis.org/A032522) |
-//! | `quarter_turn` | unchanged by a turn of 90° | [A033148](https://oeis.org/A033148) |
-//! | `asymmetric` | up to rotation and reflection, with eight different images | [A260320](https://oeis.org/A260320) |
-//!
-//! ```
-//! use nqueens::{BoardSize, known::known};
-//!
-//! assert_eq!(known(BoardSize::new(8)?).total, Some(92));
-//! assert_eq!(known(BoardSize::new(8)?).fundamental, Some(12));
-//! assert_eq!(known(BoardSize::new(28)?).total, None);
-//! # Ok::<(), nqueens::Error>(())
-//! ```
 
 use std::fmt;
 
@@ -24,8 +7,17 @@ use crate::board::size::BoardSize;
 /// The data file: a line for each board size, after lines that name the sources.
 const TABLE: &str = include_str!("known-counts.csv");
 
-/// The published counts of one board size. An unpublished count is `None`.
+/// The published counts of one board size, as [`BoardSize::published`] returns them. An unpublished count is `None`.
+///
+/// | field | number of solutions | sequence |
+/// |---|---|---|
+/// | `total` | all | [A000170](https://oeis.org/A000170) |
+/// | `fundamental` | up to rotation and reflection | [A002562](https://oeis.org/A002562) |
+/// | `half_turn` | unchanged by a turn of 180° | [A032522](https://oeis.org/A032522) |
+/// | `quarter_turn` | unchanged by a turn of 90° | [A033148](https://oeis.org/A033148) |
+/// | `asymmetric` | up to rotation and reflection, with eight different images | [A260320](https://oeis.org/A260320) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Known {
     /// The number of all solutions, Q(n).
     pub total: Option<u128>,
@@ -39,14 +31,25 @@ pub struct Known {
     pub asymmetric: Option<u128>,
 }
 
-/// Returns the published counts for boards of this size. Every field is `None` for boards that the data file lacks.
-pub fn known(size: BoardSize) -> Known {
-    for (n, known) in lines() {
-        if n == size.get() {
-            return known;
+impl BoardSize {
+    /// Returns the published counts for boards of this size. Every field is `None` for boards without published counts.
+    ///
+    /// ```
+    /// use nqueens::BoardSize;
+    ///
+    /// assert_eq!(BoardSize::new(8)?.published().total, Some(92));
+    /// assert_eq!(BoardSize::new(8)?.published().fundamental, Some(12));
+    /// assert_eq!(BoardSize::new(28)?.published().total, None);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn published(self) -> Known {
+        for (n, known) in lines() {
+            if n == self.get() {
+                return known;
+            }
         }
+        Known::default()
     }
-    Known::default()
 }
 
 /// Returns the size and the counts of each line of the data file that begins with a size.
@@ -72,6 +75,7 @@ fn read_line(line: &str) -> Option<(u32, Known)> {
 
 /// The result of comparing a computed count with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Published {
     /// The two counts are equal.
     Agrees,
@@ -130,7 +134,7 @@ mod tests {
     #[test]
     fn beyond_the_table_nothing_is_known() {
         let size = BoardSize::new(28).expect("in range");
-        assert_eq!(known(size), Known::default());
-        assert_eq!(Published::compare(1, known(size).total), Published::Unknown);
+        assert_eq!(size.published(), Known::default());
+        assert_eq!(Published::compare(1, size.published().total), Published::Unknown);
     }
 }

@@ -14,7 +14,7 @@ impl fmt::Display for Solution {
 
 impl Solution {
     /// Draws a chequered board with a chess queen in each row. Each square is two characters wide.
-    pub fn unicode(&self) -> String {
+    pub fn to_unicode(&self) -> String {
         picture(self.columns(), 2, |queen, dark| match (queen, dark) {
             (true, true) => "♛░",
             (true, false) => "♛ ",
@@ -82,7 +82,7 @@ mod tests {
         let solution = Solution::new([1, 3, 0, 2]).expect("legal");
         assert_eq!(solution.to_string(), "4 ##Q#\n3 Q###\n2 ###Q\n1 #Q##\n  abcd");
         let unicode = "4   ░░♛ ░░\n3 ♛░  ░░  \n2   ░░  ♛░\n1 ░░♛ ░░  \n  a b c d";
-        assert_eq!(solution.unicode(), unicode);
+        assert_eq!(solution.to_unicode(), unicode);
     }
 
     #[test]

@@ -47,6 +47,20 @@ impl BoardSize {
 /// A set of squares: bit c of word r stands for the square in row r and column c.
 pub(crate) type Squares = [u32; BoardSize::MAX as usize];
 
+impl TryFrom<u32> for BoardSize {
+    type Error = Error;
+
+    fn try_from(n: u32) -> Result<Self, Error> {
+        Self::new(n)
+    }
+}
+
+impl From<BoardSize> for u32 {
+    fn from(size: BoardSize) -> Self {
+        size.get()
+    }
+}
+
 impl FromStr for BoardSize {
     type Err = Error;
 

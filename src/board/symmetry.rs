@@ -37,7 +37,7 @@ impl Classes {
     /// ```
     /// use nqueens::{BoardSize, Cancel, symmetry::Classes};
     ///
-    /// let classes = Classes::new(BoardSize::new(8)?, 92, &Cancel::new())?;
+    /// let classes = Classes::count(BoardSize::new(8)?, 92, &Cancel::new())?;
     /// assert_eq!((classes.of_eight, classes.of_four), (11, 1));
     /// assert_eq!(classes.fundamental(), 12);
     /// # Ok::<(), nqueens::Error>(())
@@ -47,7 +47,7 @@ impl Classes {
     ///
     /// [`Error::Inconsistent`] if a number of classes would not be whole: then the total or a number of symmetric
     /// solutions is wrong. [`Error::StoppedBefore`] after a cancellation.
-    pub fn new(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
+    pub fn count(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
         if size.get() <= 1 {
             return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
         }

@@ -77,7 +77,7 @@ impl<'a> Driver<'a> {
         while !rest.is_empty() && !self.must_stop() {
             let (done, ended) = self.count_until_report(worker, rest.clone());
             rest.start = done.units.end;
-            whole = whole + done.sum();
+            whole += done.sum();
             // The CPU time of a cancelled unit is not recorded, because the unit has no count.
             if !done.units.is_empty() {
                 self.report(&done);
@@ -100,7 +100,7 @@ impl<'a> Driver<'a> {
     /// Reports finished units to the observer.
     fn report(&self, newest: &UnitsDone) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        *done = *done + newest.sum();
+        *done += newest.sum();
         let so_far = SoFar { newest, done: *done, units: self.start.units };
         // The observer may take its time, and other threads must not wait for it.
         drop(done);

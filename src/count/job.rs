@@ -11,7 +11,7 @@ use super::driver::Driver;
 use super::observe::Start;
 use super::ranges::number_of_units;
 use super::settings::Count;
-use crate::board::known::{Published, known};
+use crate::board::known::Published;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub done: Sum,
     /// The engine that counted.
     pub engine: Engine,
-    /// The kernel that counted: [`Kernel::Portable`] for engines without kernels.
+    /// The kernel that counted: [`Kernel::PORTABLE`] for engines without kernels.
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
@@ -279,7 +279,7 @@ impl<'a> Job<'a> {
 
     /// Returns the published total, if this counts the whole board.
     fn published_total(&self) -> Option<u128> {
-        known(self.count.size).total.filter(|_| self.count.shard == Shard::WHOLE)
+        self.count.size.published().total.filter(|_| self.count.shard == Shard::WHOLE)
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Start<'a> {
     pub plan: &'a Plan,
     /// The shard to be counted: [`Shard::WHOLE`] for a whole count.
     pub shard: Shard,
-    /// The kernel: [`Kernel::Portable`] for engines without kernels.
+    /// The kernel: [`Kernel::PORTABLE`] for engines without kernels.
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,

@@ -116,7 +116,7 @@ impl<'a> Count<'a> {
         Self { shard, ..self }
     }
 
-    /// Runs the count on this number of new threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS). By default, or with
+    /// Runs the count on this number of new threads, 1 to 4096. By default, or with
     /// `None`, it runs on the current rayon pool: `pool.install(|| count.run())`.
     pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
         Self { threads: threads.into(), ..self }
@@ -227,7 +227,7 @@ impl<'a> Count<'a> {
         if engine.has_kernels() {
             self.kernel.unwrap_or_else(Kernel::detect)
         } else {
-            Kernel::Portable
+            Kernel::PORTABLE
         }
     }
 

@@ -16,11 +16,23 @@ use super::vectors::Neon;
 use super::vectors::{Avx2, Avx512};
 use crate::error::Error;
 
-/// A version of the inner loops that this CPU can run. [`Kernel::SUMMARIES`] lists the instructions that each one
-/// needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
+/// A version of the inner loops that this CPU can run: the portable one, or one with the vector instructions of the CPU.
+///
+/// ```
+/// use nqueens::Kernel;
+///
+/// for kernel in Kernel::available() {
+///     println!("{kernel}");
+/// }
+/// assert_eq!("portable".parse(), Ok(Kernel::PORTABLE));
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel(pub(crate) Vectors);
+
+/// The vectors of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Vectors {
     /// Plain Rust, for any CPU.
     Portable,
     /// Vectors of NEON, for 64-bit ARM.
@@ -50,18 +62,18 @@ macro_rules! dispatch {
                 expect(unsafe_code, reason = "the token proves that the CPU has the instructions")
             )]
             $visibility fn $function($kernel $(, $argument: $type)*) $(-> $result)? {
-                match $kernel {
-                    $crate::Kernel::Portable => portable::$function($($argument),*),
+                match $kernel.0 {
+                    $crate::engine::Vectors::Portable => portable::$function($($argument),*),
                     #[cfg(target_arch = "aarch64")]
-                    $crate::Kernel::Neon(_) => instructions! {
+                    $crate::engine::Vectors::Neon(_) => instructions! {
                         neon, call_with, neon::$function($($argument: $type),*) $(-> $result)?
                     },
                     #[cfg(target_arch = "x86_64")]
-                    $crate::Kernel::Avx2(_) => instructions! {
+                    $crate::engine::Vectors::Avx2(_) => instructions! {
                         avx2, call_with, avx2::$function($($argument: $type),*) $(-> $result)?
                     },
                     #[cfg(target_arch = "x86_64")]
-                    $crate::Kernel::Avx512(_) => instructions! {
+                    $crate::engine::Vectors::Avx512(_) => instructions! {
                         avx512, call_with, avx512::$function($($argument: $type),*) $(-> $result)?
                     },
                 }
@@ -86,46 +98,41 @@ macro_rules! call_with {
 }
 
 impl Kernel {
-    /// The names of all kernels, whether this CPU can run them or not.
-    pub const NAMES: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
+    /// The portable kernel, which every CPU can run.
+    pub const PORTABLE: Self = Self(Vectors::Portable);
 
-    /// The CPU that each of [`Kernel::NAMES`] needs, in one line.
-    pub const SUMMARIES: [&str; 4] = [
-        "any CPU",
-        "64-bit ARM, with NEON",
-        "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
-        "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI",
-    ];
+    /// The names of all kernels, whether this CPU can run them or not.
+    pub(crate) const NAMES: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
     /// Returns the fastest kernel that this CPU can run.
     pub fn detect() -> Self {
-        Self::available().last().copied().unwrap_or(Self::Portable)
+        Self::available().last().copied().unwrap_or(Self::PORTABLE)
     }
 
     /// Returns every kernel that this CPU can run, the fastest last.
     pub fn available() -> Vec<Self> {
-        let kernels = [
-            Some(Self::Portable),
+        let all_vectors = [
+            Some(Vectors::Portable),
             #[cfg(target_arch = "aarch64")]
-            Neon::detect().map(Self::Neon),
+            Neon::detect().map(Vectors::Neon),
             #[cfg(target_arch = "x86_64")]
-            Avx2::detect().map(Self::Avx2),
+            Avx2::detect().map(Vectors::Avx2),
             #[cfg(target_arch = "x86_64")]
-            Avx512::detect().map(Self::Avx512),
+            Avx512::detect().map(Vectors::Avx512),
         ];
-        kernels.into_iter().flatten().collect()
+        all_vectors.into_iter().flatten().map(Self).collect()
     }
 
     /// Returns the name of the kernel.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
+        match self.0 {
+            Vectors::Portable => "portable",
             #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => "neon",
+            Vectors::Neon(_) => "neon",
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => "avx2",
+            Vectors::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => "avx512",
+            Vectors::Avx512(_) => "avx512",
         }
     }
 }
@@ -169,11 +176,11 @@ mod tests {
             match name.parse::<Kernel>() {
                 Ok(kernel) => assert_eq!(kernel.name(), name),
                 Err(error) => {
-                    assert!(matches!(error, Error::InvalidValue { .. }), "{error}");
+                    assert!(matches!(error, Error::InvalidValue(_)), "{error}");
                     assert!(!available.contains(&name));
                 }
             }
         }
-        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::InvalidValue { .. })));
+        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::InvalidValue(_))));
     }
 }

@@ -76,7 +76,7 @@ fn check_orbits(engine: Engine, n: u32, split_rows: usize) {
 
 #[test]
 fn every_orbit_is_counted_once_for_each_of_its_images() {
-    for engine in Engine::ALL {
+    for &engine in Engine::ALL {
         let largest = if engine == Engine::Colours { 13 } else { 9 };
         let most_split_rows = if engine == Engine::Subtrees { subtrees::MAX_SPLIT_ROWS } else { 1 };
         for n in 0..=largest {
@@ -92,7 +92,7 @@ fn the_plain_backtracker_counts_what_the_units_say() {
     for n in 0..10 {
         let solutions: Vec<Vec<u32>> =
             Solutions::new(size(n)).map(|solution| queens_of(&solution)).collect();
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             let units = units(engine, n, 2);
             for unit in 0..units.len() {
                 let domains = units.domains(unit);

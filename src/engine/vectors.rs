@@ -21,12 +21,12 @@ macro_rules! instructions {
 macro_rules! token {
     ([$($instruction:tt)*] $token:ident, $detected:ident, $arch:ident, $module:ident, $of_vectors:literal, $vector:ident) => {
         #[doc = concat!("Proof that this CPU has", $(" `", $instruction, "`"),*, ".")]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $token(());
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) struct $token(());
 
         impl $token {
             /// Returns the proof, if this CPU has all the instructions.
-            pub fn detect() -> Option<Self> {
+            pub(crate) fn detect() -> Option<Self> {
                 let found = [$(std::arch::$detected!($instruction)),*];
                 if found.iter().all(|has| *has) { Some(Self(())) } else { None }
             }

@@ -13,6 +13,7 @@ use crate::version;
 
 /// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// Opening, creating, locking, reading or writing the file failed. Finished lines stay in the file.
     #[error("cannot {action} the journal: {source}")]
@@ -259,6 +260,7 @@ pub struct IoError {
 
 /// What a machine or a process may lack when a file is opened or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lack {
     /// The process may not open more files.
     HandlesOfProcess,

@@ -33,16 +33,16 @@ const MIN_STATED_BYTES: u64 = 1 << 20;
 
 /// The memory that this process can use, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// The whole memory, used or not, in bytes.
-    pub total: u64,
+    pub(crate) total: u64,
     /// The memory that is free or can be freed, in bytes.
-    pub available: u64,
+    pub(crate) available: u64,
     /// The limit that leaves the least, which sets these numbers: `physical memory`, `NQUEENS_MEMORY`, the path of a
     /// file of a control group, `ulimit -v`, `ulimit -d`, or `nothing` if no limit is known.
-    pub limit: String,
+    pub(crate) limit: String,
     /// Whether the limit also counts memory that is reserved and not used, as `ulimit -v` and `ulimit -d` do.
-    pub counts_reserved: bool,
+    pub(crate) counts_reserved: bool,
     /// What the limit binds.
     pub(crate) scope: Scope,
 }
@@ -73,14 +73,15 @@ impl Memory {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` is no such size, or less than 1 MiB.
-    pub fn detect() -> Result<Self, Error> {
+    #[cfg(feature = "cli")]
+    pub(crate) fn detect() -> Result<Self, Error> {
         let least = Self::limits()?.into_iter().min_by_key(|limit| limit.available);
         Ok(least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine)))
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
     /// itself and for other programs.
-    pub fn usable(&self) -> u64 {
+    pub(crate) fn usable(&self) -> u64 {
         self.available / 4 * 3
     }
 

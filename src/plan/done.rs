@@ -1,10 +1,11 @@
 //! Finished units and their sum: what a thread reports, what a line of a journal holds, and what an outcome adds up.
 
-use std::ops::{Add, Range};
+use std::iter;
+use std::ops::{Add, AddAssign, Range};
 use std::time::Duration;
 
 /// A number of finished units, and the number of solutions in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sum {
     /// The number of units.
     pub units: usize,
@@ -17,6 +18,18 @@ impl Add for Sum {
 
     fn add(self, other: Self) -> Self {
         Self { units: self.units + other.units, solutions: self.solutions + other.solutions }
+    }
+}
+
+impl AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl iter::Sum for Sum {
+    fn sum<I: Iterator<Item = Self>>(sums: I) -> Self {
+        sums.fold(Self::default(), Self::add)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::board::size::BoardSize;
-use crate::error::{Error, Remedy};
+use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
 use crate::machine::STACK;
 use crate::machine::memory::{Memory, process_limits, stated_bytes};
 
@@ -13,7 +13,11 @@ pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
 const MIN_CHECKED: u64 = 1 << 20;
 
 /// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
-pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Result<(), Error> {
+pub(crate) fn check_memory_once(
+    user: MemoryUser,
+    size: BoardSize,
+    bytes: u64,
+) -> Result<(), Error> {
     if bytes < MIN_CHECKED {
         return Ok(());
     }
@@ -29,7 +33,7 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
         }
     }
     match hardest(refusals) {
-        Some(refusal) => Err(refusal.lacks_memory(what.to_owned(), size, None, 0)),
+        Some(refusal) => Err(refusal.lacks_memory(user, size, None, 0)),
         None => Ok(()),
     }
 }
@@ -38,7 +42,7 @@ pub(crate) fn check_memory_once(what: &str, size: BoardSize, bytes: u64) -> Resu
 ///
 /// A thread uses `bytes`, and reserves `reserve` bytes more.
 pub(super) fn check_memory_of_threads(
-    what: String,
+    user: MemoryUser,
     size: BoardSize,
     bytes: u64,
     reserve: u64,
@@ -62,7 +66,7 @@ pub(super) fn check_memory_of_threads(
         (Some(refusal), Some(fewest)) => {
             // There are fewer than the threads that were asked for.
             let fewest = usize::try_from(fewest).unwrap_or(threads);
-            Err(refusal.lacks_memory(what, size, Some(threads), fewest))
+            Err(refusal.lacks_memory(user, size, Some(threads), fewest))
         }
         _ => Ok(()),
     }
@@ -111,13 +115,13 @@ impl Refusal {
     /// Makes the error of this refusal.
     fn lacks_memory(
         self,
-        what: String,
+        user: MemoryUser,
         size: BoardSize,
         threads: Option<usize>,
         fitting_threads: usize,
     ) -> Error {
-        Error::LacksMemory {
-            what,
+        Error::LacksMemory(LackOfMemory {
+            user,
             n: size.get(),
             threads,
             bytes: self.bytes,
@@ -125,6 +129,6 @@ impl Refusal {
             limit: self.limit.limit,
             remedy: self.remedy,
             fitting_threads,
-        }
+        })
     }
 }

@@ -22,10 +22,11 @@ use crate::error::Error;
 const BLOCKS: usize = 32;
 
 /// One of the shards that together make up a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard {
-    index: usize,
+    // Shards of equally many come in the order of their indices.
     shards: usize,
+    index: usize,
 }
 
 /// Returns the whole plan.
@@ -62,8 +63,13 @@ impl Shard {
     }
 
     /// Returns the number of shards of the plan.
-    pub fn shards(self) -> usize {
+    pub fn of(self) -> usize {
         self.shards
+    }
+
+    /// Returns whether this is the whole plan.
+    pub fn is_whole(self) -> bool {
+        self == Self::WHOLE
     }
 
     /// Returns the units of the shard in a plan of `units` units, as ranges in increasing order that do not touch.
@@ -186,7 +192,7 @@ mod tests {
     fn shards_are_written_as_fractions() {
         let shard: Shard = "3/12".parse().expect("in range");
         assert_eq!(shard.index(), 3);
-        assert_eq!(shard.shards(), 12);
+        assert_eq!(shard.of(), 12);
         assert_eq!(shard.to_string(), "3/12");
         for bad in ["", "3", "3/", "/3", "3/3", "0/0", "-1/3", "x/y", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");

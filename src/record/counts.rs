@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, MemoryUser};
 use crate::plan::done::{Sum, UnitsDone};
 use crate::plan::{Plan, check_memory_once};
 
@@ -30,7 +30,7 @@ impl Counts {
     /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
     pub(super) fn new(plan: Arc<Plan>) -> Result<Self, Error> {
         let bytes = plan.units() as u64 * size_of::<u64>() as u64;
-        check_memory_once("the record of all units", plan.size(), bytes)?;
+        check_memory_once(MemoryUser::RecordOfUnits, plan.size(), bytes)?;
         let counts = vec![0; plan.units()];
         Ok(Self { plan, counts, sum: Sum::default(), repeated: 0, disputed: BTreeSet::new() })
     }
@@ -48,7 +48,7 @@ impl Counts {
             for (place, count) in places.iter_mut().zip(&done.counts) {
                 *place = count + 1;
             }
-            self.sum = self.sum + done.sum();
+            self.sum += done.sum();
             return;
         }
         for (unit, count) in done.units.clone().zip(&done.counts) {
@@ -56,7 +56,7 @@ impl Counts {
                 None => {
                     self.counts[unit] = count + 1;
                     let solutions = self.plan.solutions(unit, &[*count]);
-                    self.sum = self.sum + Sum { units: 1, solutions };
+                    self.sum += Sum { units: 1, solutions };
                 }
                 Some(held) => {
                     self.repeated += 1;

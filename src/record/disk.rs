@@ -160,7 +160,7 @@ pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
         WhichCount::Second => SECOND,
     };
     let index = shard.index();
-    let shards = shard.shards();
+    let shards = shard.of();
     let host = this_host();
     let process = std::process::id();
     let number = if number > 1 { format!(".{number}") } else { String::new() };

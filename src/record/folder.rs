@@ -110,7 +110,7 @@ fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
     };
     if n != wanted.size.get() || which != wanted.which {
         Relevance::OtherCount
-    } else if named_shard.shards() == shard.shards() && named_shard != shard {
+    } else if named_shard.of() == shard.of() && named_shard != shard {
         Relevance::OtherShard
     } else {
         Relevance::ToBeRead

@@ -102,8 +102,8 @@ fn check_left_out(record: &Record, shard: Shard) -> Result<(), Error> {
     let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
     for error in &record.left_out {
         let is_final = match error {
-            Error::CountsDiffer { lines } => {
-                units.iter().any(|range| range.contains(&lines[0].unit))
+            Error::CountsDiffer(disputed) => {
+                units.iter().any(|range| range.contains(&disputed.unit()))
             }
             Error::Journal { error: JournalError::Io { source, .. }, .. } => source.lack.is_some(),
             _ => false,
@@ -138,7 +138,7 @@ mod tests {
         let path = folder.path().join("q.journal");
         let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
         let plan = Arc::new(plan);
-        let run = Run::of_this_process(Kernel::Portable, 1, Shard::WHOLE);
+        let run = Run::of_this_process(Kernel::PORTABLE, 1, Shard::WHOLE);
         let new = open(&path, &plan).expect("no file yet");
         assert!(!path.exists(), "it is made when the count begins");
         drop(new.begin(&plan, Sum::default(), &run).expect("a journal"));

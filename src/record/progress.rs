@@ -75,7 +75,7 @@ impl Record {
 pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
     let mut agreed = 1;
     for run in files.iter().flat_map(|file| &file.runs) {
-        match run.shard.shards() {
+        match run.shard.of() {
             1 => {}
             shards if agreed == 1 || shards == agreed => agreed = shards,
             _ => return None,

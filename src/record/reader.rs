@@ -199,7 +199,7 @@ impl JournalFile {
             left_out: Vec::new(),
         };
         let mut sum = Sum::default();
-        let mut reader = LineReader::new(reading, file, |line| sum = sum + line.done.sum());
+        let mut reader = LineReader::new(reading, file, |line| sum += line.done.sum());
         reader.read_lines(&mut BufReader::with_capacity(1 << 16, input))?;
         let runs = reader.file.runs;
         Ok((runs, sum))

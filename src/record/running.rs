@@ -8,7 +8,6 @@ use super::disk::is_being_written;
 use super::progress::ShardUnits;
 use super::reader::{DoneLine, JournalFile, Reading};
 use super::runs::{Run, RunKind};
-use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::forecast::{Approximate, Cores, Rest, Sample, WallTime};
 use crate::plan::shard::Shard;
@@ -64,7 +63,7 @@ impl Record {
     /// Returns the part of the plan that is not finished.
     fn rest(&self) -> Rest {
         let done = self.sum();
-        let total = known(self.plan().size()).total;
+        let total = self.plan().size().published().total;
         Rest {
             units: self.plan().units() - done.units,
             solutions: total.map(|total| total as f64 - done.solutions as f64),
@@ -118,7 +117,7 @@ impl Running<'_> {
             if shard == Shard::WHOLE {
                 return (0..shards).collect();
             }
-            if shard.shards() == shards {
+            if shard.of() == shards {
                 indices.insert(shard.index());
             }
         }
@@ -219,7 +218,7 @@ struct ShardsByNumber(BTreeMap<usize, Vec<ShardUnits>>);
 impl ShardsByNumber {
     /// Returns the number of units that are missing in a shard.
     fn missing_in(&mut self, shard: Shard, record: &Record) -> usize {
-        let number = shard.shards();
+        let number = shard.of();
         let shards =
             self.0.entry(number).or_insert_with(|| record.shard_units(number).unwrap_or_default());
         shards.get(shard.index()).map_or(0, |shard| shard.units - shard.finished)

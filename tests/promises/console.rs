@@ -3,8 +3,6 @@
 
 use std::fs;
 
-use nqueens::Kernel;
-
 use super::examples::{in_shell, pages};
 use crate::common::{fresh_folder, stderr, stdout};
 
@@ -54,7 +52,7 @@ fn comparable(line: &str) -> String {
         }
     }
     let mut text = words.join(" ");
-    for name in Kernel::NAMES {
+    for name in crate::common::KERNELS {
         text = text.replace(&format!("kernel {name}"), "kernel NAME");
         text = text.replace(&format!("\"kernel\":\"{name}\""), "\"kernel\":\"NAME\"");
     }

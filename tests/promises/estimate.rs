@@ -97,7 +97,7 @@ fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
 /// Four threads for each core. No machine counts the board in a second.
 #[test]
 fn an_estimate_says_how_many_cores_the_threads_got() {
-    let threads = 4 * nqueens::cores();
+    let threads = 4 * crate::common::cores();
     let threads = threads.to_string();
     let args = ["estimate", "24", "--seconds", "1", "--threads", &threads];
     let text = output(&args);

@@ -181,11 +181,11 @@ fn completed_by_bash(words: &str, word: &str) -> Option<String> {
 #[test]
 fn bash_completes_what_fits() {
     let with = |first: &str, names: &[&str]| [&[first], names].concat().join(" ");
-    let engines = nqueens::Engine::ALL.map(nqueens::Engine::name);
+    let engines = crate::common::engine_names();
     for (words, word, wanted) in [
         ("nqueens count 8 --engine", "", with("auto", &engines)),
         ("nqueens compare --engines", "", with("all", &engines)),
-        ("nqueens count 8 --kernel", "", with("auto", &nqueens::Kernel::NAMES)),
+        ("nqueens count 8 --kernel", "", with("auto", &crate::common::KERNELS)),
         ("nqueens count 8 --progress", "", "never auto always".to_owned()),
         ("nqueens list 8 --style", "", "columns board unicode svg".to_owned()),
         ("nqueens count 8 --journal", "Cargo.l", "Cargo.lock".to_owned()),

@@ -109,15 +109,6 @@ fn the_page_on_engines_describes_each_as_the_help_does() {
     }
 }
 
-#[test]
-fn the_glossary_describes_each_kernel_as_the_help_does() {
-    let page = std::fs::read_to_string("docs/GLOSSARY.md").expect("the package has it");
-    for (kernel, summary) in nqueens::Kernel::NAMES.into_iter().zip(nqueens::Kernel::SUMMARIES) {
-        let row = format!("| `{kernel}` | {summary} |");
-        assert!(page.contains(&row), "{row}");
-    }
-}
-
 /// The short help has what most need, the long one everything.
 #[test]
 fn options_for_experts_are_in_the_long_help() {

@@ -357,7 +357,7 @@ proptest! {
                 Error::Journal { error: JournalError::Damaged { lines, .. }, .. } => {
                     named.extend(lines.iter().cloned().flatten());
                 }
-                Error::CountsDiffer { lines } => disputed.push(lines[0].unit),
+                Error::CountsDiffer(unit) => disputed.push(unit.unit()),
                 other => panic!("{other}"),
             }
         }

@@ -51,7 +51,7 @@ fn a_kill_loses_little_of_the_finished_work() {
             cancel.cancel();
         }
     });
-    let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::Portable).threads(1);
+    let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::PORTABLE).threads(1);
     let stopped = count.journal(&path).stop_on(&cancel).observer(&observer).run();
     let stopped = stopped.expect("a part of a count");
     assert!(!stopped.is_complete(), "the count takes minutes");

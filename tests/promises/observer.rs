@@ -7,11 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::Record;
-use nqueens::{
-    Count, Engine, Error, Observer, OnProgress, SoFar, Start, Sum, UnitsDone, thread_pool,
-};
+use nqueens::{Count, Engine, Error, Observer, OnProgress, SoFar, Start, Sum, UnitsDone};
 use rayon::prelude::*;
 
+use crate::common::thread_pool;
 use crate::common::{fresh, size};
 
 #[derive(Default)]
@@ -32,7 +31,7 @@ impl Observer for Log {
 
 #[test]
 fn every_unit_is_reported_once() {
-    for engine in Engine::ALL {
+    for &engine in Engine::ALL {
         let log = Log::default();
         let outcome = Count::new(size(10)).engine(engine).threads(3).observer(&log).run();
         let outcome = outcome.expect("a count");
@@ -105,7 +104,7 @@ fn an_observer_hears_what_the_journal_holds_and_what_is_left_out() {
 fn counts_within_a_pool_do_not_pile_up() {
     let counting = AtomicUsize::new(0);
     let most = AtomicUsize::new(0);
-    let caller = thread_pool(2).expect("threads");
+    let caller = thread_pool(2);
     for has_own in [true, false] {
         caller.install(|| {
             (0..200).into_par_iter().for_each(|_| {

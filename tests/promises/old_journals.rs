@@ -11,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use nqueens::known::known;
 use nqueens::record::{BothCounts, Record, journals_in};
 use nqueens::{Count, Engine, Shard, WhichCount};
 
@@ -69,7 +68,7 @@ fn record(path: &Path) -> Record {
 }
 
 fn total(n: u32) -> u128 {
-    known(size(n)).total.expect("a published board")
+    size(n).published().total.expect("a published board")
 }
 
 /// Counts with a journal whose units are not to be counted again. Nothing but the plan is named, so the engine is that

@@ -33,7 +33,7 @@ fn plan_hashes_stay_what_they_were() {
 fn a_plan_hash_tells_plans_apart() {
     let mut hashes = Vec::new();
     for n in 0..=20 {
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             let rows = if engine == Engine::Subtrees { 1..=3 } else { 2..=2 };
             for rows in rows {
                 hashes.push(Plan::new(size(n), engine, Some(rows)).hash());
@@ -51,7 +51,7 @@ fn a_plan_hash_tells_plans_apart() {
 fn units_count_the_solutions_that_they_name() {
     for n in 0..=9 {
         let solutions: Vec<Solution> = Solutions::new(size(n)).collect();
-        for engine in Engine::ALL.into_iter().filter(|engine| engine.check(size(n)).is_ok()) {
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.check(size(n)).is_ok()) {
             let plan = Plan::new(size(n), engine, None);
             let mut worker = plan.worker(Kernel::detect());
             for unit in 0..plan.units() {

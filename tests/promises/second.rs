@@ -44,7 +44,7 @@ fn all_units_of_colours_count_the_same() {
 /// The second count of a textbook engine is that of the mirrored columns.
 #[test]
 fn all_units_of_textbook_engines_count_the_same() {
-    for engine in Engine::ALL.into_iter().filter(|engine| engine.largest_sensible().is_some()) {
+    for engine in Engine::ALL.iter().copied().filter(|engine| engine.largest_sensible().is_some()) {
         for n in 0..=7 {
             let plan = Plan::new(size(n), engine, None);
             let units = plan.units();

@@ -203,7 +203,7 @@ fn every_textbook_engine_stops_in_the_middle_of_a_unit() {
     use nqueens::Engine;
 
     let others = [Engine::Colours, Engine::Subtrees];
-    for engine in Engine::ALL.into_iter().filter(|engine| !others.contains(engine)) {
+    for engine in Engine::ALL.iter().copied().filter(|engine| !others.contains(engine)) {
         stops_at_once("24", &["--engine", engine.name()], Duration::from_millis(100));
     }
 }

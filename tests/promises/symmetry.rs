@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::known::known;
 use nqueens::symmetry::{Classes, half_turn, quarter_turn};
 use nqueens::{Cancel, Error, Solution, Solutions};
 
@@ -13,11 +12,11 @@ use crate::common::size;
 fn symmetric_counts_are_the_published_ones() {
     let cancel = Cancel::new();
     for n in 1..=22 {
-        let known = known(size(n));
+        let known = size(n).published();
         assert_eq!(half_turn(size(n), &cancel).ok(), known.half_turn, "A032522, n = {n}");
     }
     for n in 1..=27 {
-        let known = known(size(n));
+        let known = size(n).published();
         assert_eq!(quarter_turn(size(n), &cancel).ok(), known.quarter_turn, "A033148, n = {n}");
     }
 }
@@ -25,19 +24,19 @@ fn symmetric_counts_are_the_published_ones() {
 #[test]
 fn fundamental_counts_are_the_published_ones() {
     for n in 1..=20 {
-        let known = known(size(n));
+        let known = size(n).published();
         let total = known.total.expect("published");
-        let classes = Classes::new(size(n), total, &Cancel::new()).expect("consistent");
+        let classes = Classes::count(size(n), total, &Cancel::new()).expect("consistent");
         assert_eq!(Some(classes.fundamental()), known.fundamental, "A002562, n = {n}");
         assert_eq!(Some(classes.of_eight), known.asymmetric, "A260320, n = {n}");
     }
     let empty = Classes { of_eight: 0, of_four: 0, of_two: 0, of_one: 1 };
-    assert_eq!(Classes::new(size(0), 1, &Cancel::new()), Ok(empty));
+    assert_eq!(Classes::count(size(0), 1, &Cancel::new()), Ok(empty));
 }
 
 #[test]
 fn a_total_that_cannot_be_right_is_refused() {
-    let refused = Classes::new(size(8), 91, &Cancel::new());
+    let refused = Classes::count(size(8), 91, &Cancel::new());
     assert_eq!(refused, Err(Error::Inconsistent { n: 8, total: 91 }));
 }
 
@@ -71,6 +70,6 @@ fn counts_agree_with_the_images_of_all_solutions() {
         let of = |images| orbits.iter().filter(|orbit| orbit.len() == images).count() as u128;
         let classes = Classes { of_eight: of(8), of_four: of(4), of_two: of(2), of_one: of(1) };
         let total = solutions.len() as u128;
-        assert_eq!(Classes::new(size, total, &cancel), Ok(classes), "n = {n}");
+        assert_eq!(Classes::count(size, total, &cancel), Ok(classes), "n = {n}");
     }
 }

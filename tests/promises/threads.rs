@@ -17,14 +17,14 @@ fn threads_come_from_the_flag_then_from_the_variable() {
     };
     assert_eq!(threads(&["--threads", "7"], Some("5")), Some(7));
     assert_eq!(threads(&[], Some("5")), Some(5));
-    let cores = Some(nqueens::cores() as u64);
+    let cores = Some(crate::common::cores() as u64);
     assert_eq!(threads(&[], None), cores);
     assert_eq!(threads(&[], Some("")), cores);
 }
 
 #[test]
 fn a_bad_variable_is_named() {
-    let most = (4 * nqueens::cores()).max(64);
+    let most = (4 * crate::common::cores()).max(64);
     for value in ["many", "0", "-1", "4097"] {
         let output = run(nqueens(&["count", "8"]).env("NQUEENS_THREADS", value));
         let choose = format!("choose 1 to {most}");
@@ -95,7 +95,7 @@ fn no_variable_of_a_scheduler_is_read() {
         "LSB_JOBINDEX",
         "OMP_NUM_THREADS",
     ];
-    if nqueens::cores() == 1 {
+    if crate::common::cores() == 1 {
         note_skipped("with one core, a limit of one thread shows nothing");
     }
     for value in ["1", "none"] {
@@ -107,6 +107,6 @@ fn no_variable_of_a_scheduler_is_read() {
         let object = json(&output);
         assert_eq!(object["total"], "724");
         assert_eq!(object["shard"], Value::Null);
-        assert_eq!(object["threads"].as_u64(), Some(nqueens::cores() as u64));
+        assert_eq!(object["threads"].as_u64(), Some(crate::common::cores() as u64));
     }
 }

@@ -178,7 +178,7 @@ fn a_forecast_rests_on_runs_like_the_one_that_counts() {
         let done = json(&output(&[&count[..], &how].concat()));
         PathBuf::from(done["journal"]["file"].as_str().expect("a path"))
     };
-    let whole = shard("0/2", Kernel::Portable, "1");
+    let whole = shard("0/2", Kernel::PORTABLE, "1");
     let other = shard("1/2", Kernel::detect(), "2");
     let cpu_time = |path: &Path| contents(path).cpu_time().as_secs_f64();
     let lines = fs::read_to_string(&other).expect("text").lines().count();

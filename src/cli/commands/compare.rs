@@ -155,9 +155,9 @@ impl CompareArgs {
     fn configurations(&self, numbers_of_threads: &[usize]) -> Vec<Configuration> {
         let named_kernels = named(&self.kernels, &Kernel::available());
         let mut configurations = Vec::new();
-        for engine in named(&self.engines, &Engine::ALL) {
+        for engine in named(&self.engines, Engine::ALL) {
             let kernels: &[Kernel] =
-                if engine.has_kernels() { &named_kernels } else { &[Kernel::Portable] };
+                if engine.has_kernels() { &named_kernels } else { &[Kernel::PORTABLE] };
             for &kernel in kernels {
                 for &threads in numbers_of_threads {
                     let configuration = Configuration { engine, kernel, threads };

@@ -200,7 +200,7 @@ fn report_shard(report: &mut Report, outcome: &Outcome) {
     let shard = outcome.shard;
     let solutions = outcome.done.solutions;
     let index = shard.index();
-    let last = shard.shards() - 1;
+    let last = shard.of() - 1;
     let units = many(outcome.units, "unit");
     report
         .row("part", format_args!("shard {index} of 0-{last}: {units}"))

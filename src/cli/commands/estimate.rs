@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::forecast::Approximate;
-use crate::known::known;
 use crate::{BoardSize, Estimate, Published};
 use clap::Args;
 use indicatif::BinaryBytes;
@@ -85,7 +84,7 @@ impl EstimateArgs {
     fn report(&self, estimate: &Estimate, was_stopped: bool) -> Report {
         let sample = &estimate.sample;
         let total = estimate.total;
-        let published = known(self.n).total;
+        let published = self.n.published().total;
         let estimated_total =
             if total.value > 0.0 || sample.is_complete() { Some(total.value) } else { None };
         let sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));

@@ -134,7 +134,7 @@ impl ListArgs {
             writeln!(out, "class of {class}")?;
         }
         match self.style {
-            Style::Unicode => writeln!(out, "{}", solution.unicode()),
+            Style::Unicode => writeln!(out, "{}", solution.to_unicode()),
             _ => writeln!(out, "{solution}"),
         }
     }

@@ -17,15 +17,15 @@ pub(crate) fn warn_of_left_out(left_out: &[Error]) {
     let mut warnings = Vec::new();
     for error in left_out {
         warnings.push(match error {
-            Error::CountsDiffer { .. } => format!("warning: left out: {error}"),
+            Error::CountsDiffer(_) => format!("warning: left out: {error}"),
             _ => format!("warning: left out: {}", Failure::from(error.clone())),
         });
     }
     print_first(warnings.into_iter());
     let mut disputed = BTreeSet::new();
     for error in left_out {
-        if let Error::CountsDiffer { lines } = error {
-            disputed.extend(lines.iter().map(|line| quoted(&line.path)));
+        if let Error::CountsDiffer(unit) = error {
+            disputed.extend(unit.lines().iter().map(|line| quoted(&line.path)));
         }
     }
     if !disputed.is_empty() {

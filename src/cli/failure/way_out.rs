@@ -5,8 +5,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
 use crate::record::{IoError, JournalError, Lack, RecordedCount};
-use crate::{Error, Remedy};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::bad_lines::lines_of;
@@ -25,7 +25,7 @@ impl From<Error> for Failure {
 /// Returns the exit code, and the way out to follow the error's message.
 fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
-        Error::InvalidValue { .. } => (Exit::Usage, ""),
+        Error::InvalidValue(_) => (Exit::Usage, ""),
         Error::ThreadsNotStarted { threads, .. } => {
             return threads_way_out(lasting_limit(*threads).as_deref());
         }
@@ -34,8 +34,8 @@ fn way_out(error: &Error) -> (Exit, String) {
             (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
         Error::StoppedBefore { .. } => (Exit::Stopped, ""),
-        Error::LacksMemory { what, limit, remedy, fitting_threads, .. } => {
-            return memory_way_out(what, limit, *remedy, *fitting_threads);
+        Error::LacksMemory(LackOfMemory { user, limit, remedy, fitting_threads, .. }) => {
+            return memory_way_out(*user, limit, *remedy, *fitting_threads);
         }
         Error::Inconsistent { .. } => (Exit::Failed, ""),
         Error::Journal { path, error } => return journal_way_out(path, error),
@@ -43,7 +43,7 @@ fn way_out(error: &Error) -> (Exit, String) {
             Exit::Usage,
             ": name the files or folders of one of them, or for a count its --engine and --split-rows",
         ),
-        Error::CountsDiffer { lines } => return (Exit::Failed, disputed_way_out(lines)),
+        Error::CountsDiffer(unit) => return (Exit::Failed, disputed_way_out(unit.lines())),
     };
     (exit, text.to_owned())
 }
@@ -61,7 +61,7 @@ fn threads_way_out(lasting_limit: Option<&str>) -> (Exit, String) {
 
 /// Returns the exit code and the way out if a limit leaves too little memory.
 fn memory_way_out(
-    what: &str,
+    user: MemoryUser,
     limit: &str,
     remedy: Remedy,
     fitting_threads: usize,
@@ -76,7 +76,7 @@ fn memory_way_out(
         Remedy::LargerMachine => (Exit::Failed, String::new()),
     };
     let slower_engine =
-        if what == "engine colours" { ", or, much slower, with --engine subtrees" } else { "" };
+        if user == MemoryUser::Colours { ", or, much slower, with --engine subtrees" } else { "" };
     let text = format!(
         ": {fewer_threads}{higher_limit}count where there is more memory (see 'nqueens cpu'){slower_engine}"
     );
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_lack_of_memory_names_what_fits() {
         let colours =
-            |remedy, threads| memory_way_out("engine colours", "ulimit -v", remedy, threads);
+            |remedy, threads| memory_way_out(MemoryUser::Colours, "ulimit -v", remedy, threads);
         let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
                     much slower, with --engine subtrees";
         assert_eq!(colours(Remedy::Waiting, 2), (Exit::Temporary, fits.to_owned()));

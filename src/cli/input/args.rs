@@ -81,13 +81,38 @@ where
     })
 }
 
+/// The CPU that each of [`Kernel::NAMES`] needs, in one line.
+const KERNEL_SUMMARIES: [&str; 4] = [
+    "any CPU",
+    "64-bit ARM, with NEON",
+    "x86-64 with AVX2, BMI1, BMI2 and POPCNT",
+    "x86-64 with AVX-512 F, BW, DQ, VL, VPOPCNTDQ, BITALG, VBMI and VNNI, and GFNI",
+];
+
 /// Returns the names of all kernels, each with its line of help.
 pub(crate) fn kernels() -> impl Iterator<Item = PossibleValue> {
-    let names = Kernel::NAMES.into_iter().zip(Kernel::SUMMARIES);
+    let names = Kernel::NAMES.into_iter().zip(KERNEL_SUMMARIES);
     names.map(|(name, summary)| PossibleValue::new(name).help(summary))
 }
 
 /// Returns the names of all engines, each with its line of help.
 pub(crate) fn engines() -> impl Iterator<Item = PossibleValue> {
-    Engine::ALL.into_iter().map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
+    Engine::ALL
+        .iter()
+        .copied()
+        .map(|engine| PossibleValue::new(engine.name()).help(engine.summary()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_glossary_describes_each_kernel_as_the_help_does() {
+        let page = include_str!("../../../docs/GLOSSARY.md");
+        for (kernel, summary) in Kernel::NAMES.into_iter().zip(KERNEL_SUMMARIES) {
+            let row = format!("| `{kernel}` | {summary} |");
+            assert!(page.contains(&row), "{row}");
+        }
+    }
 }

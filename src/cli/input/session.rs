@@ -131,7 +131,7 @@ impl Session {
     /// Returns the classes of a board's solutions up to symmetry. If the search for symmetric solutions is stopped, the
     /// message has the total, which may have taken long.
     pub(crate) fn classes(&self, size: BoardSize, total: u128) -> Result<Classes, Failure> {
-        Classes::new(size, total, &self.cancel).map_err(|error| {
+        Classes::count(size, total, &self.cancel).map_err(|error| {
             let failure = Failure::from(error);
             failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
         })

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::known::{Known, known};
+use crate::Known;
 use crate::symmetry::Classes;
 use crate::{BoardSize, Published};
 
@@ -20,7 +20,7 @@ struct Pair {
 /// Compares the total of a board, and the numbers of its classes if they were counted, with the published numbers.
 /// Prints the numbers that differ. Returns the verdict on the total, unless another number differs.
 pub(crate) fn verdict(size: BoardSize, total: u128, classes: Option<&Classes>) -> Published {
-    let pairs = pairs(size, total, classes, known(size));
+    let pairs = pairs(size, total, classes, size.published());
     let mut verdict = Published::compare(pairs[0].computed, pairs[0].published);
     for Pair { text, computed, published } in pairs {
         let compared = Published::compare(computed, published);
@@ -69,10 +69,10 @@ mod tests {
     fn every_published_number_is_compared() {
         for n in 0..=12 {
             let size = BoardSize::new(n).expect("in range");
-            let total = known(size).total.expect("published");
-            let classes = Classes::new(size, total, &Cancel::new()).expect("it fits");
+            let total = size.published().total.expect("published");
+            let classes = Classes::count(size, total, &Cancel::new()).expect("it fits");
             assert_eq!(verdict(size, total, Some(&classes)), Published::Agrees, "n = {n}");
-            let pairs = pairs(size, total, Some(&classes), known(size));
+            let pairs = pairs(size, total, Some(&classes), size.published());
             // Nothing but the total is published for the empty board.
             let published = pairs.iter().filter(|pair| pair.published.is_some()).count();
             assert_eq!(published, if n == 0 { 1 } else { pairs.len() }, "n = {n}");
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn a_wrong_number_of_classes_differs_although_the_total_agrees() {
         let size = BoardSize::new(8).expect("in range");
-        let mut classes = Classes::new(size, 92, &Cancel::new()).expect("it fits");
+        let mut classes = Classes::count(size, 92, &Cancel::new()).expect("it fits");
         classes.of_four += 2;
         classes.of_eight -= 1;
         assert_eq!(verdict(size, 92, Some(&classes)), Published::Differs { expected: 11 });
-        let differing = pairs(size, 92, Some(&classes), known(size));
+        let differing = pairs(size, 92, Some(&classes), size.published());
         let differing = differing.iter().filter(|pair| Some(pair.computed) != pair.published);
         let texts: Vec<&str> = differing.map(|pair| pair.text.as_str()).collect();
         assert_eq!(texts, ["fundamental(8) = 13", "half-turn(8) = 12", "asymmetric(8) = 10"]);

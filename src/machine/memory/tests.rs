@@ -186,7 +186,7 @@ fn a_size_that_cannot_be_read_is_an_error_that_names_the_variable() {
     texts.push(OsStr::from_bytes(b"64\xffG"));
     for text in texts {
         let error = parse_bytes(text).expect_err("no size");
-        assert!(matches!(error, Error::InvalidValue { .. }), "{error:?}");
+        assert!(matches!(error, Error::InvalidValue(_)), "{error:?}");
         let expected = format!(
             "'{}' is not an amount of memory for NQUEENS_MEMORY: set it to a size such as 64G or 1.5T, or unset it",
             text.display()

@@ -18,6 +18,24 @@ use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Plan, Shard};
 /// The program.
 pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
 
+/// The cores that the tests may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().expect("Linux knows").get()
+}
+
+/// A pool of threads that several counts can use.
+pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
+
+/// The names of all kernels, whether this CPU can run them or not.
+pub(crate) const KERNELS: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
+
+/// The names of all engines.
+pub(crate) fn engine_names() -> Vec<&'static str> {
+    Engine::ALL.iter().map(|engine| engine.name()).collect()
+}
+
 pub(crate) fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
 }
@@ -28,7 +46,7 @@ pub(crate) fn kernels() -> Vec<Kernel> {
         return vec![name.parse().expect("a kernel of this CPU")];
     }
     let available = Kernel::available();
-    for name in Kernel::NAMES {
+    for name in KERNELS {
         if !available.iter().any(|kernel| kernel.name() == name) {
             note_skipped(&format!("kernel {name} does not run on this CPU"));
         }

@@ -4,8 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use nqueens::Kernel;
-
 use crate::common::{arg, fresh_folder, output, stdout};
 use crate::help::entries;
 
@@ -57,7 +55,7 @@ impl Small<'_> {
         let small = match option {
             "--seconds" | "--seconds-limit" => "0.1",
             "--threads" | "-t" if is_number || value == "T" => "2",
-            "--kernel" | "--kernels" if Kernel::NAMES.contains(&value) => "portable",
+            "--kernel" | "--kernels" if crate::common::KERNELS.contains(&value) => "portable",
             "--shard" if value == "I/K" => "0/3",
             "--shards" if value == "K" => "3",
             "--units" if value == "K" => "5",

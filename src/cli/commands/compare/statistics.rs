@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn configuration(engine: Engine, threads: usize) -> Configuration {
-        Configuration { engine, kernel: Kernel::Portable, threads }
+        Configuration { engine, kernel: Kernel::PORTABLE, threads }
     }
 
     fn timings(n: u32, engine: Engine, threads: usize, seconds: &[f64]) -> Timings {

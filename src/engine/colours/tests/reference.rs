@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::super::{Colours, Kernel, SMALLEST, Units, WhichCount};
-use crate::board::known::known;
 use crate::cancel::Cancel;
 use crate::engine::tests::size;
 
@@ -134,6 +133,6 @@ fn plain_sets_agree_about_every_unit() {
                 assert_eq!(counted, Ok(count), "n = {n}, {rows:b}, {which} count");
             }
         }
-        assert_eq!(Some(total.into()), known(size(n)).total, "n = {n}");
+        assert_eq!(Some(total.into()), size(n).published().total, "n = {n}");
     }
 }

@@ -52,7 +52,7 @@ fn agree(n: u32, queens: u32, pass: &Pass) -> u64 {
             let returned = pass(kernel, &mut level, &mut next, from, allowed);
             (returned, nodes(&level), nodes(&next))
         };
-        let expected = result(Kernel::Portable);
+        let expected = result(Kernel::PORTABLE);
         assert_eq!(nodes(&before)[..from], expected.1[..from], "nodes before `from` stay");
         for kernel in kernels() {
             assert_eq!(result(kernel), expected, "{kernel}, n = {n}, {len} nodes");

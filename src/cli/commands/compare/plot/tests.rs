@@ -18,7 +18,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timings> {
                 let median = (seconds / (threads as f64).powf(0.9)).max(1e-6);
                 rows.push(Timings {
                     size: BoardSize::new(n).expect("in range"),
-                    configuration: Configuration { engine, kernel: Kernel::Portable, threads },
+                    configuration: Configuration { engine, kernel: Kernel::PORTABLE, threads },
                     total: 1,
                     seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
                 });
@@ -79,7 +79,7 @@ fn labels_do_not_overlap() {
     for sizes in [vec![16], vec![8, 20], sizes(9, 18), sizes(0, 32)] {
         for threads in [&[1][..], &[1, 2], &[1, 2, 4, 8, 16, 32, 64], &many, &[7, 4096]] {
             check(&rows(&Engine::ALL[5..], &sizes, threads));
-            check(&with_kernels(&rows(&Engine::ALL, &sizes, threads)));
+            check(&with_kernels(&rows(Engine::ALL, &sizes, threads)));
         }
     }
 }
@@ -89,7 +89,7 @@ fn with_kernels(rows: &[Timings]) -> Vec<Timings> {
     let mut all = Vec::new();
     for row in rows {
         let has_kernels = row.configuration.engine.has_kernels();
-        let kernels = if has_kernels { Kernel::available() } else { vec![Kernel::Portable] };
+        let kernels = if has_kernels { Kernel::available() } else { vec![Kernel::PORTABLE] };
         for kernel in kernels {
             let configuration = Configuration { kernel, ..row.configuration };
             all.push(Timings { configuration, ..row.clone() });
@@ -101,10 +101,10 @@ fn with_kernels(rows: &[Timings]) -> Vec<Timings> {
 #[test]
 fn every_engine_with_every_kernel_has_its_points_on_the_fewest_threads() {
     for threads in [&[2][..], &[1, 2]] {
-        let rows = with_kernels(&rows(&Engine::ALL, &[8, 9, 10], threads));
+        let rows = with_kernels(&rows(Engine::ALL, &[8, 9, 10], threads));
         check(&rows);
         let svg = draw(&rows);
-        for (engine, colour) in Engine::ALL.into_iter().zip(COLOURS) {
+        for (engine, colour) in Engine::ALL.iter().copied().zip(COLOURS) {
             let lines = if engine.has_kernels() { Kernel::available().len() } else { 1 };
             let points = svg.matches(&format!("fill=\"{colour}\"></circle>")).count();
             // The legend has one, too.
@@ -142,7 +142,7 @@ fn a_speed_up_has_a_line_for_each_board_and_that_of_perfect_scaling() {
         }
         assert!(svg.contains("least to greatest; speed-up to 1 thread, A &lt;CPU&gt;"), "{svg}");
     }
-    let colours = Configuration { engine: Engine::Colours, kernel: Kernel::Portable, threads: 4 };
+    let colours = Configuration { engine: Engine::Colours, kernel: Kernel::PORTABLE, threads: 4 };
     let on = |threads, seconds: &[f64]| Timings {
         size: BoardSize::new(16).expect("in range"),
         configuration: Configuration { threads, ..colours },
