@@ -81,7 +81,7 @@ fn fast_engines_by_kernel(criterion: &mut Criterion) {
 fn units_of_large_boards(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("colours/unit");
     for (n, unit, count) in [(22, 85_788, 12_626_804), (24, 340_453, 41_278_796)] {
-        let plan = Plan::new(size(n), Engine::Colours, None);
+        let plan = Plan::new(size(n), Engine::Colours, None).expect("a plan");
         group.sample_size(10);
         group.bench_function(format!("n={n}"), |bencher| {
             bencher.iter(|| {

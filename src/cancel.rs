@@ -44,23 +44,10 @@ impl Cancel {
     /// The work is given a new flag. While it runs, another thread calls `is_over` every 20 ms, and raises the flag
     /// once the answer is true. The work has to check the flag and end early by itself.
     ///
-    /// ```
-    /// use std::time::{Duration, Instant};
-    ///
-    /// use nqueens::{BoardSize, Cancel, Count};
-    ///
-    /// let begun = Instant::now();
-    /// let is_over = || begun.elapsed() > Duration::from_millis(100);
-    /// let count = Count::new(BoardSize::new(24)?);
-    /// let outcome = Cancel::run_until(is_over, |stop| count.stop_on(stop).run())??;
-    /// assert!(!outcome.is_complete());
-    /// # Ok::<(), nqueens::Error>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// [`Error::ThreadsNotStarted`] if the operating system cannot start the thread.
-    pub fn run_until<T>(
+    pub(crate) fn run_until<T>(
         is_over: impl Fn() -> bool + Send,
         work: impl FnOnce(&Self) -> T,
     ) -> Result<T, Error> {

@@ -21,6 +21,7 @@ use commands::{compare, count, cpu, estimate, generate, list, merge, status, tab
 use exit::Exit;
 use failure::failure::{Failure, guarded};
 use failure::signals;
+use input::memory::read_stated_memory;
 use input::session::{self, on_readers};
 use input::values::sizes;
 use output::quote::escaped;
@@ -112,7 +113,10 @@ fn run() -> Result<Exit, Failure> {
     signals::end_first_process();
     session::share_one_heap();
     match CommandLine::try_parse() {
-        Ok(line) => line.command.run(),
+        Ok(line) => {
+            read_stated_memory()?;
+            line.command.run()
+        }
         // Also the short help for a command line without arguments. If nobody can be told, the exit code says enough.
         Err(error) if error.use_stderr() => {
             let _ = explained(printable(error)).print();

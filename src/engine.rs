@@ -82,7 +82,7 @@ impl Engine {
 
     /// Returns the largest board that a textbook engine counts in a few seconds on one core. Returns `None` for the
     /// engines made for large boards.
-    pub fn largest_sensible(self) -> Option<u32> {
+    pub(crate) fn largest_sensible(self) -> Option<u32> {
         self.spec().textbook.map(|textbook| textbook.largest_sensible)
     }
 
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// Returns whether the inner loop of the engine has a version for each [`Kernel`].
-    pub fn has_kernels(self) -> bool {
+    pub(crate) fn has_kernels(self) -> bool {
         self.spec().textbook.is_none()
     }
 

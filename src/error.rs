@@ -12,15 +12,17 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::numbers::choose;
-pub use journal::{IoError, JournalError, Lack, RecordedCount};
+#[cfg(feature = "cli")]
+pub(crate) use journal::Lack;
+pub use journal::{IoError, JournalError, RecordedCount};
 
-/// The reason why a count could not start or finish.
+/// The reason why a count could not start or finish. The message says everything, so no error has another one as its
+/// source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A value that cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
-    /// square that is off the board or attacked by another queen, text in the environment variable `NQUEENS_MEMORY`
-    /// that is no size.
+    /// square that is off the board or attacked by another queen.
     #[error("{0}")]
     InvalidValue(InvalidValue),
 
@@ -75,7 +77,6 @@ pub enum Error {
         /// The journal, or the folder of journals.
         path: PathBuf,
         /// The reason why it cannot be used.
-        #[source]
         error: JournalError,
     },
 

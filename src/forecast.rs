@@ -19,17 +19,6 @@
 //! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.
 //! [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an [`Estimate`](crate::Estimate)
 //! of the whole.
-//!
-//! ```
-//! use nqueens::forecast::core_hours;
-//! use nqueens::{BoardSize, Engine, Kernel};
-//!
-//! let hours = |n| -> Result<f64, nqueens::Error> {
-//!     Ok(core_hours(BoardSize::new(n)?, Engine::Colours, Kernel::PORTABLE))
-//! };
-//! assert!(hours(25)? > 3.0 * hours(24)?);
-//! # Ok::<(), nqueens::Error>(())
-//! ```
 
 mod approximate;
 mod cores;
@@ -55,7 +44,7 @@ const SLOWER: [f64; Kernel::NAMES.len()] = [7.5, 3.5, 1.9, 1.0];
 ///
 /// The number comes from boards that were counted on other machines, so it is right to a factor of about three.
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
-pub fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
+pub(crate) fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     let MeasuredBoard { n, hours, growth } = if let Some(n) = engine.largest_sensible() {
         // The largest sensible board takes some seconds.
         MeasuredBoard { n, hours: 10.0 / 3600.0, growth: 7.0 }

@@ -53,7 +53,7 @@
 //! # Features
 //!
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
-//! humantime, num_cpus, parse-size, rayon, rustix, sysinfo and thiserror.
+//! humantime, num_cpus, rayon, rustix, sysinfo and thiserror.
 //!
 //! The package is called `nqueens-count`, because another crate on crates.io has the name `nqueens`. Until the first
 //! release, the package comes from a clone:
@@ -104,7 +104,7 @@ pub(crate) use machine::{Cpu, MAX_THREADS, cores, thread_pool};
 pub use plan::done::{Sum, UnitsDone};
 pub use plan::shard::Shard;
 pub use plan::{Plan, Worker};
-pub use version::COMMIT;
+pub use version::{COMMIT, VERSION};
 
 /// Runs the README's Rust examples as tests.
 #[cfg(doctest)]

@@ -30,7 +30,7 @@ use memory::{RECOUNT_RESERVE, check_memory_of_threads};
 /// ```
 /// use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
 ///
-/// let plan = Plan::new(BoardSize::new(8)?, Engine::Subtrees, Some(2));
+/// let plan = Plan::new(BoardSize::new(8)?, Engine::Subtrees, Some(2))?;
 /// let mut worker = plan.worker(Kernel::detect());
 /// let mut total = 0;
 /// for unit in 0..plan.units() {
@@ -51,17 +51,22 @@ pub struct Plan {
 impl Plan {
     /// Cuts the count of a board into the units of an engine.
     ///
-    /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. `None` chooses
-    /// a number that suits the board. The other engines ignore it.
+    /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. `None` chooses a number that
+    /// suits the board. The other engines ignore it.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If the engine does not count boards of this size: [`Engine::check`] returns an error then.
-    pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Self {
-        let rows = rows_of_prefixes(size, split_rows);
+    /// [`Error::InvalidValue`] if the engine does not count boards of this size, or if the number of split rows is
+    /// none of these. [`Error::LacksMemory`] if the list of units does not fit into memory.
+    pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Result<Self, Error> {
+        engine.check(size)?;
+        check_split_rows(split_rows)?;
+        let rows = split_rows.unwrap_or(default_split_rows(size));
+        check_memory_once(MemoryUser::ListOfUnits, size, engine.list_bytes(size, rows))?;
         let list = engine.units(size, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        Self { size, engine, split_rows, which: WhichCount::First, list, hash: OnceLock::new() }
+        let which = WhichCount::First;
+        Ok(Self { size, engine, split_rows, which, list, hash: OnceLock::new() })
     }
 
     /// Makes the plan of the first or of the second count of these units.
@@ -135,26 +140,12 @@ impl Plan {
         self.list.domains(unit)
     }
 
-    /// Checks that this machine has enough memory to make a plan with these settings.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LacksMemory`] if it has not, [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
-    pub(crate) fn check_list_memory(
-        size: BoardSize,
-        engine: Engine,
-        split_rows: Option<usize>,
-    ) -> Result<(), Error> {
-        let rows = rows_of_prefixes(size, split_rows);
-        check_memory_once(MemoryUser::ListOfUnits, size, engine.list_bytes(size, rows))
-    }
-
     /// Checks that this machine has enough memory to count on this number of threads.
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`] if it has not, [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
-    pub fn check_memory(&self, threads: usize) -> Result<(), Error> {
+    /// [`Error::LacksMemory`] if it has not.
+    pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
         let engine = self.engine;
         let bytes = engine.memory_of_thread(self.size);
         let reserve = engine.worker_reserve(self.size);
@@ -178,7 +169,7 @@ impl Plan {
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
-    /// [`Plan::check_memory`] checks whether the machine has this memory.
+    /// [`Engine::memory_of_thread`] says how many.
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
         Worker { counter: self.list.counter(self.which, kernel) }
     }
@@ -201,9 +192,18 @@ impl Plan {
     }
 }
 
-/// Returns the number of rows in the prefixes of [`Engine::Subtrees`], given the number that was asked for.
-fn rows_of_prefixes(size: BoardSize, split_rows: Option<usize>) -> usize {
-    split_rows.unwrap_or(default_split_rows(size)).clamp(1, MAX_SPLIT_ROWS)
+/// Checks a number of rows in the prefixes of [`Engine::Subtrees`].
+///
+/// # Errors
+///
+/// [`Error::InvalidValue`] unless it is 1 to 4.
+pub(crate) fn check_split_rows(split_rows: Option<usize>) -> Result<(), Error> {
+    match split_rows {
+        Some(rows) if !(1..=MAX_SPLIT_ROWS).contains(&rows) => {
+            Err(Error::out_of_range("a number of split rows", rows, 1..=MAX_SPLIT_ROWS))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the text of a number of split rows.
@@ -300,7 +300,8 @@ mod tests {
     #[test]
     fn after_a_cancellation_no_unit_is_touched() {
         let size = BoardSize::new(8).expect("in range");
-        let plan = Plan { list: Box::new(Untouched), ..Plan::new(size, Engine::Bitmask, None) };
+        let plan = Plan::new(size, Engine::Bitmask, None).expect("it counts all boards");
+        let plan = Plan { list: Box::new(Untouched), ..plan };
         let cancel = Cancel::new();
         cancel.cancel();
         assert!(plan.recount(0, &cancel).is_err_and(|error| error.is_cancelled()));

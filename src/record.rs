@@ -55,6 +55,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "cli")]
+mod by_plan;
 mod counts;
 mod disk;
 mod first_line;
@@ -80,14 +82,17 @@ use rayon::prelude::*;
 use crate::board::known::Published;
 use crate::cancel::Cancel;
 use crate::error::{DisputedUnit, Error};
-pub use crate::error::{IoError, JournalError, Lack, RecordedCount};
+pub use crate::error::{IoError, JournalError, RecordedCount};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
+#[cfg(feature = "cli")]
+pub(crate) use by_plan::split_by_plan;
 use counts::Counts;
-pub use disk::is_being_written;
+#[cfg(feature = "cli")]
+pub(crate) use disk::is_being_written;
 use first_line::FirstLine;
 pub(crate) use first_line::Wanted;
-pub use folder::{journals_in, split_by_plan};
+pub use folder::journals_in;
 pub(crate) use place::Place;
 pub use progress::ShardUnits;
 pub use reader::JournalFile;
@@ -413,8 +418,8 @@ fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
 ///
 /// # Errors
 ///
-/// If no journal names a plan, the first error of the reading. An error of the settings or the memory of this machine
-/// is returned at once, because other journals of the plan would meet it, too.
+/// If no journal names a plan, the first error of the reading. A lack of memory is returned at once, because other
+/// journals of the plan would meet it, too.
 fn find_plan<'a>(paths: &'a [PathBuf], cancel: &Cancel) -> Result<Option<(&'a Path, Plan)>, Error> {
     let mut first_error = None;
     for path in paths {
@@ -422,9 +427,7 @@ fn find_plan<'a>(paths: &'a [PathBuf], cancel: &Cancel) -> Result<Option<(&'a Pa
         match FirstLine::read_plan_at(path) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
             Ok(None) => {}
-            Err(error @ (Error::LacksMemory(_) | Error::InvalidValue(_))) => {
-                return Err(error);
-            }
+            Err(error @ Error::LacksMemory(_)) => return Err(error),
             Err(error) => {
                 first_error.get_or_insert(error);
             }

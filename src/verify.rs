@@ -88,14 +88,14 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
 }
 
 /// Returns the units that at least one of these records of one plan holds, in increasing order.
-pub fn finished_units(records: &[&Record]) -> Vec<usize> {
+pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let is_finished = |unit: &usize| records.iter().any(|record| record.count(*unit).is_some());
     (0..record.plan().units()).filter(is_finished).collect()
 }
 
 /// Returns the units with two different counts in these records of one plan, or between them, in increasing order.
-pub fn disputed_units(records: &[&Record]) -> Vec<usize> {
+pub(crate) fn disputed_units(records: &[&Record]) -> Vec<usize> {
     let mut disputed: BTreeSet<usize> =
         records.iter().flat_map(|record| record.disputed()).collect();
     if let [one, other] = records {
@@ -149,9 +149,10 @@ fn split_mix(state: &mut u64) -> u64 {
 }
 
 /// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The
-/// [units with two different counts](disputed_units) are counted again, too.
+/// units with two different counts are counted again, too.
 ///
-/// The records are of one plan: its first count, its second one, or both. The counting threads call `recounted` after each unit of both kinds.
+/// The records are of one plan: its first count, its second one, or both. The counting threads call `recounted` after
+/// each unit of both kinds.
 ///
 /// # Errors
 ///

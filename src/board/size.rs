@@ -34,12 +34,12 @@ impl BoardSize {
     }
 
     /// Returns the number of rows as a `usize`, to index arrays.
-    pub fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         self.0 as usize
     }
 
     /// Returns a bit set with one bit for each column: the lowest `n` bits are 1.
-    pub fn columns(self) -> u32 {
+    pub(crate) fn columns(self) -> u32 {
         u32::MAX.checked_shr(Self::MAX - self.get()).unwrap_or(0)
     }
 }

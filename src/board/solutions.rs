@@ -3,6 +3,8 @@
 //! The search is the one of engine `bitmask`, but with an explicit stack, so that it can stop at each solution. It
 //! stores only the queens placed so far.
 
+use std::iter::FusedIterator;
+
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
 use crate::board::square::FixedQueens;
@@ -129,3 +131,6 @@ impl Iterator for Solutions {
         None
     }
 }
+
+/// After the last solution, and after a cancellation, nothing follows.
+impl FusedIterator for Solutions {}

@@ -3,6 +3,7 @@
 pub(crate) mod args;
 pub(crate) mod drawing;
 pub(crate) mod journals;
+pub(crate) mod memory;
 pub(crate) mod session;
 pub(crate) mod values;
 mod watch;

@@ -88,7 +88,7 @@ impl Count<'_> {
     /// The errors of [`Count::run`]. A cancellation is an error only if no unit was finished before:
     /// [`Error::StoppedBefore`].
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
-        self.check_engine()?;
+        self.check()?;
         let (sample, left) = self.take_sample(time)?;
         let seconds_taken = sample.elapsed.as_secs_f64();
         let wall_time_of_rest = left.estimate();

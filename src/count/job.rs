@@ -81,8 +81,8 @@ impl Count<'_> {
     /// # Errors
     ///
     /// * [`Error::StoppedBefore`] if a cancellation comes while journals are read.
-    /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads out of range, or a
-    ///   journal whose name does not end in `.journal`.
+    /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
+    ///   range, or a journal whose name does not end in `.journal`.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
     /// * [`Error::Journal`] if the journal cannot be used, and [`Error::CountsDiffer`] if a unit has two different
@@ -95,7 +95,7 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.check_engine()?;
+        self.check()?;
         self.on_its_threads(|| Job::new(self).run())?
     }
 }

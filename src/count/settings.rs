@@ -6,12 +6,11 @@ use std::sync::Arc;
 use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::engine::subtrees::MAX_SPLIT_ROWS;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::{run_on, thread_pool};
 use crate::plan::shard::Shard;
-use crate::plan::{Plan, text_of_split_rows};
+use crate::plan::{Plan, check_split_rows, text_of_split_rows};
 use crate::record::{Record, Wanted};
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
@@ -93,12 +92,12 @@ impl<'a> Count<'a> {
         Self { kernel: kernel.into(), ..self }
     }
 
-    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], clamped to 1 to 4. This also sets that engine
-    /// if none is set.
+    /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
+    /// set. By default, or with `None`, it suits the board, or it is the number of the journal.
     ///
     /// Other engines ignore the number. A journal whose plan has another number is refused.
-    pub fn split_rows(self, split_rows: usize) -> Self {
-        Self { split_rows: Some(split_rows.clamp(1, MAX_SPLIT_ROWS)), ..self }
+    pub fn split_rows(self, split_rows: impl Into<Option<usize>>) -> Self {
+        Self { split_rows: split_rows.into(), ..self }
     }
 
     /// Sets whether this is the first or the second count of the units. By default it is the first.
@@ -166,13 +165,10 @@ impl<'a> Count<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the engine does not count boards of this size. [`Error::LacksMemory`] if the plan
-    /// does not fit into memory.
+    /// The errors of [`Plan::new`].
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
-        self.check_engine()?;
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
-        Plan::check_list_memory(self.size, engine, self.split_rows)?;
-        Ok(Plan::new(self.size, engine, self.split_rows).for_count(self.which))
+        Ok(Plan::new(self.size, engine, self.split_rows)?.for_count(self.which))
     }
 
     /// Returns which journals in a folder belong to this count.
@@ -231,8 +227,10 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Checks that the engine counts boards of this size.
-    pub(super) fn check_engine(&self) -> Result<(), Error> {
+    /// Checks what can be checked before any journal is read: that the engine counts boards of this size, and the number
+    /// of split rows.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check_split_rows(self.split_rows)?;
         match self.engine {
             Some(engine) => engine.check(self.size),
             None => Ok(()),

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
@@ -46,6 +47,13 @@ pub(crate) trait Units: Send + Sync {
 /// A total that is not published yet should be counted twice before it is believed. The second count has the units of
 /// the first one, with equal counts, but it finds them from other data: it counts the image of each unit under a
 /// symmetry of the board. So a fault that depends on the data does not hit both counts alike.
+///
+/// ```
+/// use nqueens::WhichCount;
+///
+/// assert_eq!("second".parse(), Ok(WhichCount::Second));
+/// assert_eq!(WhichCount::Second.to_string(), "second");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhichCount {
     /// The count of the units as they are.
@@ -61,6 +69,18 @@ impl fmt::Display for WhichCount {
             Self::First => "first",
             Self::Second => "second",
         })
+    }
+}
+
+impl FromStr for WhichCount {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "first" => Ok(Self::First),
+            "second" => Ok(Self::Second),
+            _ => Err(Error::invalid("a count of a plan", name, "choose first or second")),
+        }
     }
 }
 
@@ -102,7 +122,7 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
 /// use nqueens::{BoardSize, Engine, Plan, Solutions};
 ///
 /// let size = BoardSize::new(8)?;
-/// let plan = Plan::new(size, Engine::Subtrees, None);
+/// let plan = Plan::new(size, Engine::Subtrees, None)?;
 /// let mut total = 0;
 /// for unit in 0..plan.units() {
 ///     let domains = plan.domains(unit);
@@ -138,7 +158,13 @@ impl RowDomains {
 
     /// Returns how many times the unit counts a solution of its board. This is not yet multiplied by the weight of
     /// the unit.
+    ///
+    /// # Panics
+    ///
+    /// If the solution is one of another board.
     pub fn times(&self, solution: &Solution) -> u64 {
+        let queens = solution.columns().len();
+        assert_eq!(queens, self.size.rows(), "a solution of another board");
         let mut white_columns = 0;
         for (row, column) in solution.columns().iter().enumerate() {
             let queen = 1 << column;

@@ -16,12 +16,12 @@ use crate::version;
 #[non_exhaustive]
 pub enum JournalError {
     /// Opening, creating, locking, reading or writing the file failed. Finished lines stay in the file.
-    #[error("cannot {action} the journal: {source}")]
+    #[error("cannot {action} the journal: {reason}")]
     Io {
         /// The operation that failed: `open`, `lock`, `read` or `write`.
         action: &'static str,
         /// The error that the operating system gave.
-        source: IoError,
+        reason: IoError,
     },
 
     /// The path leads to something other than a regular file. Its first line and its end are read again, so a journal
@@ -31,12 +31,12 @@ pub enum JournalError {
 
     /// The disk did not take the last lines that were written.
     #[error(
-        "the disk did not take the last lines of the journal ({source}); {}",
+        "the disk did not take the last lines of the journal ({reason}); {}",
         state_after_failed_sync(*is_cut_back)
     )]
     NotSynced {
         /// The error that the operating system gave.
-        source: IoError,
+        reason: IoError,
         /// Whether the file now ends with the last line that the disk is known to hold.
         is_cut_back: bool,
     },
@@ -49,12 +49,12 @@ pub enum JournalError {
     /// The journal is on disk, but its folder could not be synced. So after a crash of the machine the file may be
     /// without its name.
     #[error(
-        "the journal is on disk, but its folder could not be synced ({source}): if the machine crashes soon, the \
+        "the journal is on disk, but its folder could not be synced ({reason}): if the machine crashes soon, the \
          journal may be gone"
     )]
     FolderNotSynced {
         /// The error that the operating system gave.
-        source: IoError,
+        reason: IoError,
     },
 
     /// The file was read back after it was written. All its lines are valid, but they do not hold the units and
@@ -79,11 +79,11 @@ pub enum JournalError {
 
     /// The journal is no longer at its path, and what it held could not be saved in another file.
     #[error(
-        "was removed or moved during the count, or replaced by another file, and cannot be saved beside it: {source}"
+        "was removed or moved during the count, or replaced by another file, and cannot be saved beside it: {reason}"
     )]
     GoneForGood {
         /// The error that the operating system gave.
-        source: IoError,
+        reason: IoError,
     },
 
     /// The first line names another plan than it did when the count began.
@@ -241,7 +241,7 @@ impl JournalError {
 
     /// Makes the error of an operation on a journal, such as `read`, that the operating system refused.
     pub(crate) fn cannot(action: &'static str, error: io::Error) -> Self {
-        Self::Io { action, source: error.into() }
+        Self::Io { action, reason: error.into() }
     }
 }
 
@@ -253,15 +253,14 @@ pub struct IoError {
     pub kind: io::ErrorKind,
     /// What the machine or the process lacked. If it lacked something, the error does not show that anything is wrong
     /// with the file.
-    pub lack: Option<Lack>,
+    pub(crate) lack: Option<Lack>,
     /// The message of the operating system.
     pub message: String,
 }
 
 /// What a machine or a process may lack when a file is opened or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Lack {
+pub(crate) enum Lack {
     /// The process may not open more files.
     HandlesOfProcess,
     /// The operating system cannot open more files.

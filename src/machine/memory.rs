@@ -11,25 +11,29 @@
 
 mod groups;
 
-use std::env;
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use parse_size::Config;
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::read_number;
-use crate::error::{Error, Remedy};
+use crate::error::Remedy;
 use groups::group_limits;
 
-/// The environment variable with which users state the available memory where the system reports too little. With
-/// ZFS, for example, Linux does not count the cache as available, although it can be freed.
-const VARIABLE: &str = "NQUEENS_MEMORY";
-/// The smallest amount of memory that the variable can state. A smaller number lacks its unit, because nobody who
-/// writes 64 means 64 bytes.
-const MIN_STATED_BYTES: u64 = 1 << 20;
+/// The bytes that [`state_available`] has stated, and where the user has stated them.
+static STATED: OnceLock<(u64, &str)> = OnceLock::new();
+
+/// States how much memory the machine has available, in place of what the system reports. With ZFS, for example, Linux
+/// does not count the cache as available, although it can be freed.
+///
+/// It holds for the whole process, as the memory itself does. Only the first statement counts. Messages name the place
+/// where the user has stated it.
+#[cfg(feature = "cli")]
+pub(crate) fn state_available(bytes: u64, place: &'static str) {
+    STATED.get_or_init(|| (bytes, place));
+}
 
 /// The memory that this process can use, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +42,8 @@ pub(crate) struct Memory {
     pub(crate) total: u64,
     /// The memory that is free or can be freed, in bytes.
     pub(crate) available: u64,
-    /// The limit that leaves the least, which sets these numbers: `physical memory`, `NQUEENS_MEMORY`, the path of a
-    /// file of a control group, `ulimit -v`, `ulimit -d`, or `nothing` if no limit is known.
+    /// The limit that leaves the least, which sets these numbers: `physical memory`, where the user has stated it, the
+    /// path of a file of a control group, `ulimit -v`, `ulimit -d`, or `nothing` if no limit is known.
     pub(crate) limit: String,
     /// Whether the limit also counts memory that is reserved and not used, as `ulimit -v` and `ulimit -d` do.
     pub(crate) counts_reserved: bool,
@@ -52,7 +56,7 @@ pub(crate) struct Memory {
 pub(crate) enum Scope {
     /// The machine, which other programs use as well.
     Machine,
-    /// The machine as `NQUEENS_MEMORY` describes it, which does not change.
+    /// The machine as its user describes it, which does not change.
     StatedMachine,
     /// A control group above the process's own one. Programs in other groups below it use its memory as well.
     GroupAbove,
@@ -64,19 +68,12 @@ pub(crate) enum Scope {
 impl Memory {
     /// Returns the limit that leaves the least memory. No limit leaves more than the machine has.
     ///
-    /// The environment variable `NQUEENS_MEMORY` replaces what the machine has available. It is a number of bytes, or
-    /// a size such as `64G`, `64GB`, `64 GiB` or `1.5T`. All units are powers of 1024. An empty variable is ignored.
-    ///
     /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
     /// all numbers are 0.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` is no such size, or less than 1 MiB.
     #[cfg(feature = "cli")]
-    pub(crate) fn detect() -> Result<Self, Error> {
-        let least = Self::limits()?.into_iter().min_by_key(|limit| limit.available);
-        Ok(least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine)))
+    pub(crate) fn detect() -> Self {
+        let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
+        least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine))
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
@@ -101,19 +98,15 @@ impl Memory {
     }
 
     /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidValue`] if `NQUEENS_MEMORY` cannot be read.
-    pub(crate) fn limits() -> Result<Vec<Self>, Error> {
+    pub(crate) fn limits() -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory", Scope::Machine);
-        if let Some(stated) = stated_bytes()? {
-            machine.available = stated;
-            machine.limit = VARIABLE.to_owned();
+        if let Some((bytes, place)) = STATED.get() {
+            machine.available = *bytes;
+            machine.limit = (*place).to_owned();
             machine.scope = Scope::StatedMachine;
         }
         let mut limits = Vec::new();
@@ -122,40 +115,13 @@ impl Memory {
         }
         limits.extend(group_limits(Path::new("/")));
         limits.extend(process_limits());
-        Ok(limits)
+        limits
     }
 
     /// Makes a limit of `total` bytes, of which `used` are in use.
     fn limited(total: u64, used: u64, limit: impl Display, scope: Scope) -> Self {
         let available = total.saturating_sub(used);
         Self { total, available, limit: limit.to_string(), counts_reserved: false, scope }
-    }
-}
-
-/// Returns the memory that `NQUEENS_MEMORY` states, if it is set.
-///
-/// # Errors
-///
-/// [`Error::InvalidValue`] if the variable cannot be read.
-pub(crate) fn stated_bytes() -> Result<Option<u64>, Error> {
-    let stated = env::var_os(VARIABLE).unwrap_or_default();
-    if stated.is_empty() { Ok(None) } else { parse_bytes(&stated).map(Some) }
-}
-
-/// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and
-/// because Slurm reads its own sizes in them.
-fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
-    let text = stated.to_string_lossy();
-    // The crate skips all spaces, but `6 4G` is a slip.
-    let is_one_number =
-        text.split_whitespace().skip(1).all(|word| !word.contains(char::is_numeric));
-    // Bytes that are no text have become a character that no size contains, so they are refused, too.
-    match Config::new().with_binary().parse_size(text.trim()) {
-        Ok(bytes) if bytes >= MIN_STATED_BYTES && is_one_number => Ok(bytes),
-        _ => {
-            let advice = "set it to a size such as 64G or 1.5T, or unset it";
-            Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
-        }
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn is_locked(file: &File) -> bool {
 /// Returns whether another process is writing a journal at this moment, as far as its lock shows it.
 ///
 /// Some file systems do not show locks of other hosts. Then the processes of other hosts are not noticed.
-pub fn is_being_written(path: &Path) -> bool {
+pub(crate) fn is_being_written(path: &Path) -> bool {
     open(path).is_ok_and(|file| is_locked(&file))
 }
 
@@ -236,7 +236,7 @@ mod tests {
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
             for which in [WhichCount::First, WhichCount::Second] {
-                let plan = Plan::new(size, Engine::Colours, None).for_count(which);
+                let plan = Plan::new(size, Engine::Colours, None).expect("a plan").for_count(which);
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
                     assert_eq!(parse_file_name(&name), Some((12, which, shard)), "{name}");

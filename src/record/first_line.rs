@@ -145,11 +145,16 @@ impl FirstLine {
     pub(super) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
         let mut made = "no such plan".to_owned();
         if let Some((size, engine, split_rows)) = self.settings() {
-            Plan::check_list_memory(size, engine, split_rows)?;
-            let plan = Plan::new(size, engine, split_rows).for_count(self.which_count());
-            made = plan.to_string();
-            if made == self.plan {
-                return Ok(plan);
+            match Plan::new(size, engine, split_rows) {
+                Ok(plan) => {
+                    let plan = plan.for_count(self.which_count());
+                    made = plan.to_string();
+                    if made == self.plan {
+                        return Ok(plan);
+                    }
+                }
+                Err(error @ Error::LacksMemory(_)) => return Err(error),
+                Err(_) => {}
             }
         }
         let version = self.version.clone();
@@ -158,11 +163,10 @@ impl FirstLine {
     }
 
     /// Returns the board size, the engine and the split rows of the plan. Returns `None` if this build has no such
-    /// engine, or if the engine does not count boards of this size.
+    /// board or engine.
     fn settings(&self) -> Option<(BoardSize, Engine, Option<usize>)> {
         let size: BoardSize = self.parse_field("n=")?;
         let engine: Engine = self.parse_field("engine=")?;
-        engine.check(size).ok()?;
         // Only prefixes have split rows. For other plans the field has no number.
         let split_rows = self.field("split-rows=")?.parse().ok();
         Some((size, engine, split_rows))

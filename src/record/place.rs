@@ -105,7 +105,7 @@ fn check_left_out(record: &Record, shard: Shard) -> Result<(), Error> {
             Error::CountsDiffer(disputed) => {
                 units.iter().any(|range| range.contains(&disputed.unit()))
             }
-            Error::Journal { error: JournalError::Io { source, .. }, .. } => source.lack.is_some(),
+            Error::Journal { error: JournalError::Io { reason, .. }, .. } => reason.lack.is_some(),
             _ => false,
         };
         if is_final {
@@ -136,8 +136,8 @@ mod tests {
     fn nothing_is_cut_off_that_was_not_read() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let path = folder.path().join("q.journal");
-        let plan = Plan::new(BoardSize::new(8).expect("in range"), Engine::Bitmask, None);
-        let plan = Arc::new(plan);
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Arc::new(Plan::new(size, Engine::Bitmask, None).expect("a plan"));
         let run = Run::of_this_process(Kernel::PORTABLE, 1, Shard::WHOLE);
         let new = open(&path, &plan).expect("no file yet");
         assert!(!path.exists(), "it is made when the count begins");

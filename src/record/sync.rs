@@ -277,7 +277,7 @@ impl SharedFile {
             let mut state = self.state();
             if let Err(error) = folder_result {
                 // That is only news: the file is on disk, and nearly every file system then keeps its name, too.
-                state.news = Some(JournalError::FolderNotSynced { source: error.into() });
+                state.news = Some(JournalError::FolderNotSynced { reason: error.into() });
             }
             if harm != harm_before {
                 state.news.clone_from(&harm);
@@ -317,7 +317,7 @@ impl SharedFile {
         let _ = self.file.sync_data();
         drop_cache(&self.file);
         state.bytes = state.synced;
-        state.failure = Some(JournalError::NotSynced { source: error.into(), is_cut_back });
+        state.failure = Some(JournalError::NotSynced { reason: error.into(), is_cut_back });
     }
 }
 

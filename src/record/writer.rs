@@ -152,7 +152,7 @@ impl Journal {
             }
         }
         match first_error {
-            Some(source) => JournalError::GoneForGood { source },
+            Some(reason) => JournalError::GoneForGood { reason },
             None => JournalError::Gone,
         }
     }
@@ -161,8 +161,8 @@ impl Journal {
     fn save_in(&self, folder: &Path) -> Result<PathBuf, IoError> {
         let saved = match LockedJournal::create_in(folder, &self.plan, self.shard) {
             Ok(saved) => saved,
-            Err(Error::Journal { error: JournalError::Io { source, .. }, .. }) => {
-                return Err(source);
+            Err(Error::Journal { error: JournalError::Io { reason, .. }, .. }) => {
+                return Err(reason);
             }
             Err(error) => return Err(io::Error::other(error).into()),
         };

@@ -3,13 +3,14 @@
 
 use nqueens::{Count, Engine, Kernel, Published};
 
-use crate::common::{kernels, size};
+use crate::common::{TEXTBOOK, WITH_KERNELS, kernels, size};
 
 /// The largest board that takes some seconds.
 fn largest(engine: Engine) -> u32 {
-    match engine {
-        Engine::Colours => 18,
-        _ => engine.largest_sensible().unwrap_or(16),
+    match TEXTBOOK.iter().find(|(textbook, _)| *textbook == engine) {
+        Some((_, largest)) => *largest,
+        None if engine == Engine::Colours => 18,
+        None => 16,
     }
 }
 
@@ -25,7 +26,7 @@ fn count_with_every_engine(left_out: u32) {
 }
 
 fn count_with_every_kernel(left_out: u32) {
-    for engine in Engine::ALL.iter().copied().filter(|engine| engine.has_kernels()) {
+    for engine in WITH_KERNELS {
         for kernel in kernels() {
             for n in 0..=largest(engine) - left_out {
                 let count = Count::new(size(n)).engine(engine).kernel(kernel);

@@ -5,11 +5,11 @@
 use std::fs;
 
 use nqueens::record::JournalError;
-use nqueens::{COMMIT, Count, Engine, Plan, WhichCount};
+use nqueens::{COMMIT, Count, Engine, WhichCount};
 
 use super::journal::{error_in, finished_journal, fresh};
 use crate::common::{
-    first_line_with_check_digits, journal_error, read, size, without_check_digits,
+    first_line_with_check_digits, journal_error, plan_of, read, size, without_check_digits,
 };
 
 #[test]
@@ -42,7 +42,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
         "nqueens-journal 1 version=0.1.0 n=8 engine=bitmask split-rows=none plan=0a84c9f3 units=8";
     assert_eq!(error_in("formats", first_line_with_check_digits(older)), expected("1"));
 
-    let plan = Plan::new(size(8), Engine::Subtrees, None);
+    let plan = plan_of(size(8), Engine::Subtrees, None);
     let hash = format!("plan={:08x}", plan.hash());
     assert!(header.contains(&hash), "{header}");
     for (field, bad) in [

@@ -15,7 +15,7 @@ use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan};
 use proptest::prelude::*;
 
 use crate::common::{
-    counts, first_line_with_check_digits, read, size, units_of_line, with_check_digits,
+    counts, first_line_with_check_digits, plan_of, read, size, units_of_line, with_check_digits,
 };
 
 /// A small board with many units, and lines of one and of several.
@@ -36,7 +36,7 @@ fn whole() -> &'static (Vec<u8>, Vec<u64>) {
     WHOLE.get_or_init(|| {
         let path = fresh("whole");
         count().journal(&path).run().expect("a count");
-        let plan = Plan::new(size(N), Engine::Subtrees, None);
+        let plan = plan_of(size(N), Engine::Subtrees, None);
         let counts =
             (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
         let counts = counts.collect::<Result<_, _>>().expect("small units");
@@ -181,7 +181,7 @@ fn first_line(damaged: &[u8]) -> First {
 /// The plan of the journals with lines that no program wrote.
 fn foreign_plan() -> &'static Plan {
     static PLAN: OnceLock<Plan> = OnceLock::new();
-    PLAN.get_or_init(|| Plan::new(size(N), Engine::Subtrees, None))
+    PLAN.get_or_init(|| plan_of(size(N), Engine::Subtrees, None))
 }
 
 /// A line with the right CRC. Each field may be right or wrong.

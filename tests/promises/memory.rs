@@ -17,12 +17,12 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
-use nqueens::{Engine, Plan};
+use nqueens::Engine;
 
 use crate::common::{
     NQUEENS, Running, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
-    first_line_with_check_digits, fresh, fresh_folder, nqueens, refused, run, size, spawn, stderr,
-    stdout, with_check_digits,
+    first_line_with_check_digits, fresh, fresh_folder, nqueens, plan_of, refused, run, size, spawn,
+    stderr, stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -176,7 +176,8 @@ mod needs_cgroups {
     #[test]
     #[ignore = "needs root and cgroups"]
     fn threads_that_cannot_be_started_are_an_error() {
-        let group = Group::new("pids", "pids", "5");
+        // Beside the threads that count, there are the main thread and one that hears signals.
+        let group = Group::new("pids", "pids", "6");
         let file = group.folder.join("pids.max");
         let raise = format!("use fewer --threads, or raise {}", arg(&file));
         let words = ["cannot start 8 threads", &raise];
@@ -338,7 +339,7 @@ fn journals_take_the_stated_memory_and_no_more() {
 #[test]
 fn a_check_keeps_within_the_memory_as_a_count_does() {
     let path = fresh("memory-verify.journal");
-    let units = Plan::new(size(28), Engine::Colours, None);
+    let units = plan_of(size(28), Engine::Colours, None);
     let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {units}"));
     let done = "done units=0..8 solutions=0 elapsed-ms=1 busy-us=1 counts=0,0,0,0,0,0,0,0";
     fs::write(&path, format!("{first}{}", with_check_digits(&first, done))).expect("room");
@@ -394,7 +395,7 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
     let large = fresh("memory-unread-28.journal");
     let first = first_line_with_check_digits(&format!(
         "nqueens-journal 2 version=0.1.0 {}",
-        Plan::new(size(28), Engine::Colours, None)
+        plan_of(size(28), Engine::Colours, None)
     ));
     fs::write(&large, first).expect("room");
     let new = fresh("memory-unread-new.journal");
@@ -414,7 +415,6 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
     for command in commands {
         for value in ["much", "0", "64"].map(OsStr::new).into_iter().chain([not_text]) {
             let output = run(nqueens(command).env("NQUEENS_MEMORY", value));
-            // A table has printed its heading.
             let message = stderr(&output);
             assert_eq!((output.status.code(), message.lines().count()), (Some(2), 1), "{output:?}");
             let reason =

@@ -9,8 +9,8 @@ use nqueens::{Count, Engine, Plan, Shard};
 use super::shards::count_shards;
 use super::status::start_endless;
 use crate::common::{
-    arg, contents, first_line_with_check_digits, fresh, fresh_folder, output, raise_first_count,
-    refused, result, size, with_check_digits,
+    arg, contents, first_line_with_check_digits, fresh, fresh_folder, output, plan_of,
+    raise_first_count, refused, result, size, with_check_digits,
 };
 
 /// Runs `merge --missing`. Returns the exit code and the answer, and stderr if something is said there.
@@ -80,7 +80,7 @@ fn shards_that_are_being_counted_are_not_listed() {
         let folder = fresh_folder("missing-running");
         let (mut child, _) = start_endless(&["--shard", running], &folder);
         let path = folder.join("n16-0002-of-0004.other.1.journal");
-        let plan = Plan::new(size(16), Engine::Permutation, None);
+        let plan = plan_of(size(16), Engine::Permutation, None);
         write_finished_shard(&path, &plan, Shard::new(2, 4).expect("in range"));
         let (code, answer, message) = missing(&folder, &["--shards", "4"]);
         assert_eq!((code, &*answer), (Some(3), listed), "{message}");

@@ -3,10 +3,10 @@
 
 use nqueens::{Cancel, Engine, Kernel, Plan};
 
-use crate::common::{kernels, size};
+use crate::common::{kernels, plan_of, size};
 
 fn plan(n: u32, engine: Engine, split_rows: usize) -> Plan {
-    Plan::new(size(n), engine, Some(split_rows))
+    plan_of(size(n), engine, Some(split_rows))
 }
 
 /// Recounts every `step`-th unit, and compares the result with the count of each kernel. Returns the sum of the counts

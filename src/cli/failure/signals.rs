@@ -7,10 +7,10 @@
 //! Programs that start others may send a signal twice. For example, `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is taken for the same signal.
 
-use std::io;
 use std::mem::MaybeUninit;
 use std::process;
 use std::ptr::null;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::output::stderr::{self, message};
 use crate::cli::output::stdout::{Awaited, vain_wait};
+use crate::error::Error;
 
 /// Signals that ask for an end. Slurm sends any of them before a limit, Grid Engine and LSF both SIGUSR,
 /// `ulimit -t` SIGXCPU, and `alarm` of Perl SIGALRM.
@@ -40,10 +41,8 @@ static CANCEL: OnceLock<Cancel> = OnceLock::new();
 /// Returns a cancellation that the first signal raises. A later signal ends the program.
 pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
     let cancel = CANCEL.get_or_init(Cancel::new).clone();
-    match start_thread() {
-        Ok(()) => Ok(cancel),
-        Err(error) => Err(Exit::Failed.because(format!("cannot catch signals: {error}"))),
-    }
+    start_thread()?;
+    Ok(cancel)
 }
 
 /// Makes signals end the first process of a container, because for it, Linux has no default.
@@ -59,15 +58,20 @@ fn is_first_process() -> bool {
 }
 
 /// Starts the thread that hears signals, unless it runs.
-fn start_thread() -> Result<(), &'static io::Error> {
-    static STARTED: OnceLock<io::Result<()>> = OnceLock::new();
-    let started = STARTED.get_or_init(|| {
-        let signals = Signals::new(stop_signals())?;
-        let thread = Builder::new().name("nqueens-signals".to_owned());
-        thread.stack_size(stderr::STACK).spawn(move || hear(signals))?;
-        Ok(())
-    });
-    started.as_ref().copied()
+fn start_thread() -> Result<(), Failure> {
+    static RUNS: AtomicBool = AtomicBool::new(false);
+    if RUNS.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let signals = Signals::new(stop_signals())
+        .map_err(|error| Exit::Failed.because(format!("cannot catch signals: {error}")))?;
+    let thread = Builder::new().name("nqueens-signals".to_owned());
+    thread
+        .stack_size(stderr::STACK)
+        .spawn(move || hear(signals))
+        .map_err(Error::thread_not_started)?;
+    RUNS.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Returns the signals that are to be caught. A signal that is ignored already stays ignored, such as SIGHUP after

@@ -60,7 +60,7 @@ pub(crate) fn file_of(error: &Error) -> Option<&Path> {
 pub(crate) fn is_unread(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     match error {
-        JournalError::Io { action, source } => *action == "open" || source.lack.is_some(),
+        JournalError::Io { action, reason } => *action == "open" || reason.lack.is_some(),
         JournalError::NotAFile => true,
         _ => false,
     }

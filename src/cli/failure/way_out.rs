@@ -5,8 +5,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
-use crate::record::{IoError, JournalError, Lack, RecordedCount};
+use crate::error::{Error, Lack, LackOfMemory, MemoryUser, Remedy};
+use crate::record::{IoError, JournalError, RecordedCount};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::bad_lines::lines_of;
@@ -98,8 +98,8 @@ const CHECK_DISK: &str = ": check the disk, then run the same command again";
 /// Returns the exit code and the way out if a journal cannot be used.
 fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
     let (exit, text) = match error {
-        JournalError::Io { source, action } => io_way_out(path, action, source),
-        JournalError::NotSynced { source, .. } if is_full(source.kind) => MAKE_ROOM,
+        JournalError::Io { reason, action } => io_way_out(path, action, reason),
+        JournalError::NotSynced { reason, .. } if is_full(reason.kind) => MAKE_ROOM,
         JournalError::NotSynced { .. } | JournalError::NotAsWritten => (Exit::Failed, CHECK_DISK),
         JournalError::NotAFile | JournalError::OtherCount { .. } => {
             (Exit::Usage, ": name another file")
@@ -154,16 +154,16 @@ const MAKE_ROOM: (Exit, &str) =
     (Exit::Failed, ": make room (bytes or inodes), then run the same command again");
 
 /// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
-pub(crate) fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, &'static str) {
+pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, &'static str) {
     if action == "lock" {
         // Nothing would keep a second process away.
         let text = ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere";
         return (Exit::Usage, text);
     }
-    if is_full(source.kind) {
+    if is_full(reason.kind) {
         return MAKE_ROOM;
     }
-    match source.kind {
+    match reason.kind {
         ErrorKind::NotFound => {
             let is_in_a_folder = path.parent().is_some_and(Path::is_dir);
             if is_in_a_folder && action == "open" {
@@ -183,7 +183,7 @@ pub(crate) fn io_way_out(path: &Path, action: &str, source: &IoError) -> (Exit, 
             (Exit::Failed, ": name a file on a file system that can be written")
         }
         _ if action == "write" => (Exit::Failed, CHECK_DISK),
-        _ => match source.lack {
+        _ => match reason.lack {
             Some(Lack::HandlesOfProcess) => (Exit::Failed, ": raise the limit (ulimit -n)"),
             Some(Lack::HandlesOfMachine) => {
                 (Exit::Temporary, ": try later, when other programs have closed files")

@@ -56,7 +56,8 @@ impl EngineChoice {
     ///
     /// # Errors
     ///
-    /// An engine that does not count boards of this size.
+    /// [`Error::InvalidValue`] if the engine does not count boards of this size, and [`Error::LacksMemory`] if the plan
+    /// does not fit into memory.
     pub(crate) fn plan(&self, size: BoardSize) -> Result<Plan, Error> {
         let engine = match self.engine {
             Some(engine) => engine,
@@ -64,8 +65,7 @@ impl EngineChoice {
             None if self.split_rows.is_some() => Engine::Subtrees,
             None => Engine::auto(size),
         };
-        engine.check(size)?;
-        Ok(Plan::new(size, engine, self.split_rows))
+        Plan::new(size, engine, self.split_rows)
     }
 
     /// Returns the kernel that counts.
@@ -97,11 +97,7 @@ impl Session {
     /// Returns a count of a board by the chosen engine. It shows its progress, and signals stop it.
     pub(crate) fn count(&self, size: BoardSize, choice: EngineChoice) -> Count<'_> {
         let count = Count::new(size).observer(&self.progress).stop_on(&self.cancel);
-        let count = count.engine(choice.engine).kernel(choice.kernel);
-        match choice.split_rows {
-            Some(rows) => count.split_rows(rows),
-            None => count,
-        }
+        count.engine(choice.engine).kernel(choice.kernel).split_rows(choice.split_rows)
     }
 
     /// Prints how long a board takes that is too large for engine `colours`, if no engine is named.

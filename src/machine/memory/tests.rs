@@ -144,53 +144,6 @@ fn the_remedy_depends_on_who_shares_the_limit() {
 
 #[test]
 fn this_machine_has_memory() {
-    let memory = Memory::detect().expect("no variable is set");
+    let memory = Memory::detect();
     assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
-}
-
-#[test]
-fn sizes_are_read_as_people_write_them() {
-    let sizes: [(&str, u64); 15] = [
-        ("68719476736", 64 << 30),
-        ("64G", 64 << 30),
-        ("64GB", 64 << 30),
-        ("64GiB", 64 << 30),
-        ("64 GiB", 64 << 30),
-        ("64g", 64 << 30),
-        ("64gb", 64 << 30),
-        ("64 G\n", 64 << 30),
-        ("0.5G", 512 << 20),
-        ("1.5T", 1536 << 30),
-        ("4194304K", 4 << 30),
-        ("4096M", 4 << 30),
-        ("4096MB", 4 << 30),
-        ("1M", 1 << 20),
-        ("1048576", 1 << 20),
-    ];
-    for (text, bytes) in sizes {
-        assert_eq!(parse_bytes(OsStr::new(text)), Ok(bytes), "{text}");
-    }
-}
-
-#[test]
-fn a_size_that_cannot_be_read_is_an_error_that_names_the_variable() {
-    use std::os::unix::ffi::OsStrExt;
-    let words = ["much", "-1G", "64Q", "64GG", "64G of memory", "G", " ", "1,5T", "64\u{fffd}G"];
-    // None of these is enough memory for a count of any size.
-    let small = ["0", "0G", "0.0", "64", "1e-9T", "1048575"];
-    let large = ["16777216T", "99999999999999999999999"];
-    let mut texts: Vec<&OsStr> = Vec::new();
-    texts.extend(words.map(OsStr::new));
-    texts.extend(small.map(OsStr::new));
-    texts.extend(large.map(OsStr::new));
-    texts.push(OsStr::from_bytes(b"64\xffG"));
-    for text in texts {
-        let error = parse_bytes(text).expect_err("no size");
-        assert!(matches!(error, Error::InvalidValue(_)), "{error:?}");
-        let expected = format!(
-            "'{}' is not an amount of memory for NQUEENS_MEMORY: set it to a size such as 64G or 1.5T, or unset it",
-            text.display()
-        );
-        assert_eq!(error.to_string(), expected);
-    }
 }

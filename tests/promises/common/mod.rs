@@ -31,6 +31,18 @@ pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
 /// The names of all kernels, whether this CPU can run them or not.
 pub(crate) const KERNELS: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
+/// The engines that a reader may know from a textbook, with the largest board that takes some seconds.
+pub(crate) const TEXTBOOK: [(Engine, u32); 5] = [
+    (Engine::Permutation, 12),
+    (Engine::BoardScan, 13),
+    (Engine::ColumnArray, 14),
+    (Engine::BoolArrays, 14),
+    (Engine::Bitmask, 16),
+];
+
+/// The engines that have kernels.
+pub(crate) const WITH_KERNELS: [Engine; 2] = [Engine::Subtrees, Engine::Colours];
+
 /// The names of all engines.
 pub(crate) fn engine_names() -> Vec<&'static str> {
     Engine::ALL.iter().map(|engine| engine.name()).collect()
@@ -38,6 +50,11 @@ pub(crate) fn engine_names() -> Vec<&'static str> {
 
 pub(crate) fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
+}
+
+/// A plan of a board that the engine counts.
+pub(crate) fn plan_of(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Plan {
+    Plan::new(size, engine, split_rows).expect("a plan")
 }
 
 /// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`.
@@ -294,7 +311,7 @@ pub(crate) fn with_check_digits(first: &str, line: &str) -> String {
 
 /// Writes a journal in which the first eight units of engine `colours` have the count 0 in one line, and 1 in another.
 pub(crate) fn eight_units_with_two_counts(n: u32, path: &Path) {
-    let plan = Plan::new(size(n), Engine::Colours, None);
+    let plan = plan_of(size(n), Engine::Colours, None);
     let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
     let weights: u64 = (0..8).map(|unit| plan.weight(unit)).sum();
     let mut text = first.clone();
