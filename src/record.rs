@@ -43,13 +43,13 @@
 //! let count = Count::new(BoardSize::new(10)?).journal(folder.path());
 //! count.clone().shard(Shard::new(0, 2)?).run()?;
 //!
-//! let journals = journals_in(&[folder.path().to_owned()])?;
+//! let journals = journals_in(&[folder.path()])?;
 //! let record = Record::read(&journals)?.expect("a shard is finished");
 //! assert_eq!(record.total(), None);
 //! assert_eq!(record.missing_shards(2)?, [1]);
 //!
 //! count.shard(Shard::new(1, 2)?).run()?;
-//! let journals = journals_in(&[folder.path().to_owned()])?;
+//! let journals = journals_in(&[folder.path()])?;
 //! let record = Record::read(&journals)?.expect("both shards are finished");
 //! assert_eq!(record.total(), Some(724));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -74,7 +74,7 @@ mod writer;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -147,7 +147,7 @@ impl Record {
     /// [`Error::PlansDiffer`] if the journals belong to different plans, or to different counts of one plan.
     /// [`Error::Journal`] if no journal names a plan and one of them cannot be read. [`Error::LacksMemory`] if the
     /// counts of all units do not fit into memory.
-    pub fn read(paths: &[PathBuf]) -> Result<Option<Self>, Error> {
+    pub fn read(paths: &[impl AsRef<Path> + Sync]) -> Result<Option<Self>, Error> {
         let cancel = Cancel::new();
         let Some((named_by, plan)) = find_plan(paths, &cancel)? else { return Ok(None) };
         let plan = Arc::new(plan);
@@ -158,12 +158,14 @@ impl Record {
     fn read_of_plan(
         plan: &Arc<Plan>,
         named_by: &Path,
-        paths: &[PathBuf],
+        paths: &[impl AsRef<Path> + Sync],
         reading: &Reading<'_>,
     ) -> Result<Self, Error> {
         let gathered = Mutex::new(Gathered::new(Arc::clone(plan))?);
-        let journals: Vec<_> =
-            paths.par_iter().map(|path| read_counts(path, plan, reading, &gathered)).collect();
+        let journals: Vec<_> = paths
+            .par_iter()
+            .map(|path| read_counts(path.as_ref(), plan, reading, &gathered))
+            .collect();
         let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         Self::from_journals(gathered, named_by, journals, reading)
     }
@@ -420,9 +422,12 @@ fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
 ///
 /// If no journal names a plan, the first error of the reading. A lack of memory is returned at once, because other
 /// journals of the plan would meet it, too.
-fn find_plan<'a>(paths: &'a [PathBuf], cancel: &Cancel) -> Result<Option<(&'a Path, Plan)>, Error> {
+fn find_plan<'a>(
+    paths: &'a [impl AsRef<Path>],
+    cancel: &Cancel,
+) -> Result<Option<(&'a Path, Plan)>, Error> {
     let mut first_error = None;
-    for path in paths {
+    for path in paths.iter().map(AsRef::as_ref) {
         cancel.check("the journals were read")?;
         match FirstLine::read_plan_at(path) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),

@@ -62,6 +62,7 @@ pub struct Recount {
 
 /// A unit whose recorded count differs from the count of the other method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The number of the unit in its plan.
     pub unit: usize,

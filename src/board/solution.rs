@@ -43,16 +43,28 @@ impl Solution {
         Some(Self { columns })
     }
 
-    /// Returns the number of different images of this solution, 1, 2, 4 or 8, if it is the smallest of them.
-    /// Otherwise returns `None`.
-    ///
-    /// So the solutions with a class size are one from each class, and the class sizes add up to the number of all
-    /// solutions.
-    pub fn class_size(&self) -> Option<usize> {
+    /// Returns the size of the solution's class, which are its different [images](Self::images): 1, 2, 4 or 8.
+    pub fn class_size(&self) -> usize {
         let mut images = Vec::from(self.images());
         images.sort_unstable();
         images.dedup();
-        if images[0] == *self { Some(images.len()) } else { None }
+        images.len()
+    }
+
+    /// Returns whether the solution is the smallest one of its class, so that it can represent the class. The class sizes
+    /// of the representatives add up to the number of all solutions.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Solutions};
+    ///
+    /// let all = Solutions::new(BoardSize::new(8)?);
+    /// let representatives: Vec<_> = all.filter(|solution| solution.is_representative()).collect();
+    /// assert_eq!(representatives.len(), 12);
+    /// assert_eq!(representatives.iter().map(|solution| solution.class_size()).sum::<usize>(), 92);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn is_representative(&self) -> bool {
+        self.images().iter().all(|image| self <= image)
     }
 
     /// Returns the column of each row's queen, counted from 0.

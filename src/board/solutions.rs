@@ -85,9 +85,9 @@ impl Solutions {
         Self { size, allowed, open_rows, columns: Vec::new(), cancel: Cancel::new() }
     }
 
-    /// Ends the search when this flag is raised: it may take hours from one solution to the next.
+    /// Stops the search when this flag is raised: it may take hours from one solution to the next.
     #[must_use]
-    pub fn cancel(self, cancel: &Cancel) -> Self {
+    pub fn stop_on(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 

@@ -59,10 +59,13 @@ fn check_orbits(engine: Engine, n: u32, split_rows: usize) {
     let units: Vec<(u64, RowDomains)> =
         (0..units.len()).map(|unit| (units.weight(unit), units.domains(unit))).collect();
     for solution in Solutions::new(size(n)) {
-        let Some(distinct) = solution.class_size() else { continue };
+        if !solution.is_representative() {
+            continue;
+        }
         let mut images = solution.images().to_vec();
         images.sort_unstable();
         images.dedup();
+        let distinct = images.len();
         let mut counted = 0;
         for image in images {
             let queens = queens_of(&image);

@@ -248,6 +248,7 @@ impl JournalError {
 /// An error of the operating system. Unlike [`io::Error`], it can be cloned and compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct IoError {
     /// The kind of error.
     pub kind: io::ErrorKind,

@@ -141,9 +141,9 @@ fn says_that_plan_cannot_be_made(error: &Error) -> bool {
 /// # Errors
 ///
 /// [`Error::Journal`] if a path leads nowhere, or if a folder cannot be read.
-pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+pub fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
-    for path in paths {
+    for path in paths.iter().map(AsRef::as_ref) {
         let metadata =
             fs::metadata(path).map_err(|error| JournalError::cannot("open", error).at(path))?;
         if metadata.is_dir() {
@@ -151,7 +151,7 @@ pub fn journals_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             names.sort_unstable();
             files.extend(names.into_iter().map(|name| path.join(name)));
         } else {
-            files.push(path.clone());
+            files.push(path.to_owned());
         }
     }
     Ok(without_repetitions(files))

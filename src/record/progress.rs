@@ -10,6 +10,7 @@ use crate::plan::shard::Shard;
 
 /// The progress of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShardUnits {
     /// The number of units in the shard.
     pub units: usize,

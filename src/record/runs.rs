@@ -19,8 +19,8 @@ use crate::version::version;
 pub struct Run {
     /// The version of the program, with its commit: `0.1.0+86eb928`. Older journals have no commit.
     pub version: Arc<str>,
-    /// The day on which the run began, in UTC: `2026-11-26`. Empty in older journals.
-    pub date: Arc<str>,
+    /// The day on which the run began, in UTC: `2026-11-26`. Older journals do not name it.
+    pub date: Option<Arc<str>>,
     /// The name of the kernel.
     pub kernel: Arc<str>,
     /// The number of counting threads.
@@ -42,7 +42,7 @@ impl Run {
     pub(crate) fn of_this_process(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         Self {
             version: version().into(),
-            date: today().into(),
+            date: Some(today().into()),
             kernel: kernel.name().into(),
             threads,
             shard,
@@ -88,7 +88,7 @@ impl Run {
         let mut rest = text;
         Some(Self {
             version: take_field(&mut rest, "version=")?.into(),
-            date: take_field(&mut rest, "date=").unwrap_or_default().into(),
+            date: take_field(&mut rest, "date=").map(Arc::from),
             kernel: take_field(&mut rest, "kernel=")?.into(),
             threads: take_field(&mut rest, "threads=")?.parse().ok()?,
             shard: take_field(&mut rest, "shard=")?.parse().ok()?,
@@ -112,7 +112,7 @@ impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { version, date, kernel, threads, shard, machine, .. } = self;
         write!(f, "run version={version} ")?;
-        if !date.is_empty() {
+        if let Some(date) = date {
             write!(f, "date={date} ")?;
         }
         write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
@@ -185,7 +185,8 @@ impl Texts {
     /// Replaces each text of a run by an equal one that is known already.
     pub(super) fn share(&self, run: &mut Run) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for text in [&mut run.version, &mut run.date, &mut run.kernel, &mut run.machine] {
+        let texts = [&mut run.version, &mut run.kernel, &mut run.machine];
+        for text in texts.into_iter().chain(&mut run.date) {
             match known.get(text) {
                 Some(equal) => *text = Arc::clone(equal),
                 None => _ = known.insert(Arc::clone(text)),

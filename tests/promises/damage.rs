@@ -66,7 +66,7 @@ pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
 
 /// The units that the undamaged lines of a journal hold.
 fn units_held(path: &Path) -> usize {
-    let record = Record::read(&[path.to_owned()]).expect("readable").expect("a journal");
+    let record = Record::read(&[path]).expect("readable").expect("a journal");
     record.sum().units
 }
 

@@ -259,7 +259,7 @@ fn a_journal_that_changes_after_it_was_read_changes_no_record() {
     for (change, has_lines) in changes {
         let folder = folder_with_two("folders-changed", usize::MAX);
         let path = folder.join("b.journal");
-        let record = Record::read(std::slice::from_ref(&path)).expect("readable").expect("units");
+        let record = Record::read(&[&path]).expect("readable").expect("units");
         let text = fs::read_to_string(&path).expect("text");
         // Lines 5 and 8, counted from 1, hold a unit each.
         let numbers = [5, 8];

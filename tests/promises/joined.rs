@@ -66,7 +66,7 @@ fn joined_journals_hold_what_the_others_held() {
 
 /// The counts of all units that the intact lines of a folder hold.
 fn counts_in_intact_lines(folder: &Path) -> BTreeMap<usize, u64> {
-    let journals = journals_in(&[folder.to_owned()]).expect("a folder");
+    let journals = journals_in(&[folder]).expect("a folder");
     counts(&Record::read(&journals).expect("readable").expect("journals"))
 }
 

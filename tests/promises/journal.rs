@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::slice;
 
 use nqueens::record::{JournalError, Record};
 use nqueens::{Count, Engine, Error};
@@ -112,7 +111,7 @@ fn changed_bytes_cost_their_own_line(name: &str, masks: fn(usize) -> Vec<u8>) {
             let is_cut_off = outcome.left_out.is_empty();
             assert!(!is_cut_off || place == whole.len() - 1, "{change}: {:?}", outcome.left_out);
             assert!(is_cut_off || after.starts_with(&damaged), "{change}: lines were taken out");
-            let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+            let record = Record::read(&[&path]).expect("a plan").expect("lines");
             assert_eq!(record.total(), Some(92), "{change}");
         }
     }
@@ -239,7 +238,7 @@ fn a_line_without_end_is_damaged() {
         let outcome = Count::new(size(8)).threads(1).journal(&path).run().expect("a count");
         assert_eq!((outcome.total, outcome.left_out.len()), (Some(92), 1), "{case}");
         assert_eq!(outcome.units_before, units_in_intact_lines(&whole, short), "{case}");
-        let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+        let record = Record::read(&[&path]).expect("a plan").expect("lines");
         assert_eq!(record.total(), Some(92), "{case}");
         // The line of the new run is not a part of the damaged one.
         let machines: Vec<&str> = record.runs().map(|run| &*run.machine).collect();

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::slice;
 use std::sync::OnceLock;
 
 use nqueens::record::{JournalError, Record};
@@ -258,7 +257,7 @@ proptest! {
         fs::write(&path, &bytes)?;
         let first = first_line(&bytes);
 
-        let read = Record::read(slice::from_ref(&path));
+        let read = Record::read(&[&path]);
         prop_assert_eq!(&fs::read(&path)?, &bytes, "reading changes nothing");
         let intact = units_in_intact_lines(&bytes);
         if first == First::Intact {
@@ -277,7 +276,7 @@ proptest! {
         prop_assert_eq!((outcome.total, outcome.journal_fault), (Some(TOTAL), None));
         let held = if first == First::Intact { intact } else { BTreeSet::new() };
         prop_assert_eq!(outcome.units_before, held.len());
-        let after = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        let after = Record::read(&[&path])?.expect("it has begun");
         prop_assert!(is_true(&after));
         prop_assert_eq!(after.total(), Some(TOTAL));
         let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
@@ -295,7 +294,7 @@ proptest! {
         let _ = read(&path);
         let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan()));
         fs::write(&path, [first.as_bytes(), &bytes].concat())?;
-        let record = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        let record = Record::read(&[&path])?.expect("it has begun");
         prop_assert_eq!(record.sum().units, 0);
     }
 
@@ -342,7 +341,7 @@ proptest! {
             }
         }
         fs::write(&path, text)?;
-        let record = Record::read(slice::from_ref(&path))?.expect("it has begun");
+        let record = Record::read(&[&path])?.expect("it has begun");
         for unit in 0..foreign_plan().units() {
             let expected = match counts.get(&unit) {
                 Some(counts) if counts.len() == 1 => counts.first().copied(),

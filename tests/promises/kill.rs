@@ -2,7 +2,6 @@
 //! far, but at least 0.1 s and at most 10 s. docs/JOURNAL.md makes this promise under "A kill". A line that has been
 //! written survives its process, so these tests compare what is finished with the lines in the file.
 
-use std::slice;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ fn a_kill_loses_little_of_the_finished_work() {
     let observer = OnProgress(|so_far: &SoFar<'_>| {
         let done = so_far.newest;
         let mut seen = seen.lock().expect("no panic");
-        let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a plan");
+        let record = Record::read(&[&path]).expect("readable").expect("a plan");
         seen.unrecorded.retain(|report| record.count(report.units.start).is_none());
         // The report that comes just now is not among them, because its units may still be written.
         let lost: Duration = seen.unrecorded.iter().map(|report| report.cpu_time).sum();

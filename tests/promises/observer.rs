@@ -2,7 +2,6 @@
 //! documentation of `Observer` makes this promise.
 
 use std::fs;
-use std::slice;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,7 +86,7 @@ fn an_observer_hears_what_the_journal_holds_and_what_is_left_out() {
     count.run().expect("a count");
     let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
     fs::write(&path, &text[..text.len() - 10]).expect("room");
-    let record = Record::read(slice::from_ref(&path)).expect("a plan").expect("lines");
+    let record = Record::read(&[&path]).expect("a plan").expect("lines");
     assert!(record.total().is_none() && record.sum().units > 0, "{record:?}");
     assert!(record.files()[0].cut_off > 0 && record.left_out.len() == 1, "{record:?}");
 

@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use nqueens::record::{BothCounts, Record, journals_in};
 use nqueens::{Count, Engine, Shard, WhichCount};
@@ -187,7 +186,7 @@ fn a_whole_count_skips_the_shards_of_a_folder() {
 fn joined_shards_are_one_journal() {
     let folder = copy_shards("joined");
     let mut joined = Vec::new();
-    for path in journals_in(slice::from_ref(&folder)).expect("a folder") {
+    for path in journals_in(&[&folder]).expect("a folder") {
         joined.extend(fs::read(&path).expect("readable"));
     }
     let path = folder.join("joined.journal");

@@ -23,7 +23,7 @@ fn three_shards(name: &str) -> PathBuf {
         assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
     }
     // Only the first line of units is left of the second shard.
-    let journals = journals_in(std::slice::from_ref(&folder)).expect("a folder");
+    let journals = journals_in(&[&folder]).expect("a folder");
     let second = journals[1].clone();
     keep_lines(&second, 3);
     folder
@@ -168,7 +168,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
         assert!(stdout(&written).contains("shards       missing: shards 1-3 of 0-3"));
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
-    let journal = journals_in(std::slice::from_ref(&folder)).expect("a folder")[0].clone();
+    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
     let before = fs::read(&journal).expect("readable");
     for path in [&journal, &folder] {
         refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);

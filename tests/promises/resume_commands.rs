@@ -176,7 +176,7 @@ fn the_command_works_beside_journals_of_another_board() {
     let other = folder.join("q10.journal");
     assert_eq!(output(&["count", "10", "--journal", arg(&other)]).status.code(), Some(0));
     let of_12 = || {
-        let all = journals_in(slice::from_ref(&folder)).expect("a folder");
+        let all = journals_in(&[&folder]).expect("a folder");
         all.into_iter().filter(|path| *path != other).collect::<Vec<_>>()
     };
     let command = resume_command(&paths[1..]).expect("two shards are missing");

@@ -128,7 +128,7 @@ fn both_counts_can_share_a_folder() {
     assert!(header.contains(" n=12 count=second engine="), "{header}");
 
     for paths in [[&first[0], &second[0]], [&second[0], &first[0]]] {
-        let mixed = Record::read(&paths.map(PathBuf::clone));
+        let mixed = Record::read(&paths);
         assert!(matches!(mixed, Err(Error::PlansDiffer { .. })), "{mixed:?}");
     }
     for command in ["merge", "status", "verify"] {

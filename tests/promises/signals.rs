@@ -306,10 +306,10 @@ fn a_list_is_stopped_between_two_solutions() {
     send("INT", &child);
     assert_eq!(child.wait().expect("ended").code(), Some(3));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    let mut solutions = Solutions::new(size(6)).cancel(&Cancel::new());
+    let mut solutions = Solutions::new(size(6)).stop_on(&Cancel::new());
     assert_eq!((solutions.by_ref().count(), solutions.was_stopped()), (4, false));
     let cancel = Cancel::new();
-    let mut solutions = Solutions::new(size(6)).cancel(&cancel);
+    let mut solutions = Solutions::new(size(6)).stop_on(&cancel);
     assert!(solutions.next().is_some());
     cancel.cancel();
     assert_eq!((solutions.next(), solutions.was_stopped()), (None, true));

@@ -21,7 +21,7 @@ pub(crate) fn start_endless(options: &[&str], place: &Path) -> (Running, PathBuf
     let count = ["count", "16", "--engine", "permutation", "--threads", "1", "--journal"];
     let mut child = spawn(nqueens(&count).arg(place).args(options));
     let journal = || {
-        let files = journals_in(&[place.to_owned()]).ok()?;
+        let files = journals_in(&[place]).ok()?;
         let has_run = |path: &&PathBuf| {
             fs::read_to_string(path)
                 .is_ok_and(|text| text.lines().any(|line| line.starts_with("run ")))

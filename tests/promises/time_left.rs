@@ -5,7 +5,6 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::slice;
 use std::time::{Duration, SystemTime};
 
 use nqueens::Kernel;
@@ -105,7 +104,7 @@ fn a_damaged_line_costs_no_forecast() {
         let line: usize = text.split_inclusive('\n').take(lines / 3).map(str::len).sum();
         bytes[line + byte] ^= 1;
         fs::write(&path, bytes).expect("room");
-        let record = Record::read(slice::from_ref(&path)).expect("readable").expect("a journal");
+        let record = Record::read(&[&path]).expect("readable").expect("a journal");
         assert_eq!((record.runs().count(), record.left_out.len()), (1, 1), "byte {byte}");
         let left = record.running().work_left().cpu_seconds.expect("a forecast");
         assert!(left.standard_error.is_finite(), "byte {byte}");

@@ -75,11 +75,11 @@ impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let size = self.n;
         let queens = FixedQueens::new(size, &self.place)?;
-        let mut solutions = Solutions::with_queens(size, &queens).cancel(&cancel_on_signals()?);
+        let mut solutions = Solutions::with_queens(size, &queens).stop_on(&cancel_on_signals()?);
         let is_picture = self.style == Style::Svg;
         let wanted = solutions
             .by_ref()
-            .filter(|solution| !self.fundamental || solution.class_size().is_some())
+            .filter(|solution| !self.fundamental || solution.is_representative())
             .take(self.limit.unwrap_or(usize::MAX));
         let mut listed = 0;
         let mut drawn = Vec::new();
@@ -113,7 +113,7 @@ impl ListArgs {
 
     /// Returns the size of a solution's class if only one solution of each class is listed.
     fn class(&self, solution: &Solution) -> Option<usize> {
-        if self.fundamental { solution.class_size() } else { None }
+        self.fundamental.then(|| solution.class_size())
     }
 
     /// Writes a solution as text or JSON.

@@ -261,7 +261,7 @@ pub(crate) fn set_aside(outcome: &Outcome, name: &str) -> PathBuf {
 
 /// Reads a journal, or those in a folder.
 pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
-    Record::read(&journals_in(&[path.to_owned()])?)?.map(Record::undamaged).transpose()
+    Record::read(&journals_in(&[path])?)?.map(Record::undamaged).transpose()
 }
 
 /// What a good journal holds, or a folder of them.
