@@ -84,7 +84,7 @@ fn an_option_without_a_text_is_noticed() {
     assert_eq!(entries_without_text(short), ["      --out <FOLDER>  "]);
     let long = "Options:\n  -q, --quiet\n\n      --json\n          Print one JSON object\n";
     assert_eq!(entries_without_text(long), ["  -q, --quiet"]);
-    let default = "      --kernel <NAME>\n          [default: auto]\n";
+    let default = "      --progress <WHEN>\n          [default: auto]\n";
     assert_eq!(entries_without_text(default).len(), 1);
     assert_eq!(option_names(&(long.to_owned() + short)), ["--quiet", "--json", "--out", "--help"]);
 }

@@ -26,7 +26,7 @@ use rayon::ThreadPool;
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
-use crate::cli::input::args::{engines, kernels, named_or};
+use crate::cli::input::args::{engines, kernels, named_or_all};
 use crate::cli::input::drawing::{check_drawing, drawing, write_drawing};
 use crate::cli::input::values::{default_threads, number, number_of_threads, sizes, time};
 use crate::cli::output::format::{duration, many};
@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "subtrees,colours")]
-    #[arg(value_parser = named_or::<Engine>("all", "all of these, on boards where they are fast enough", engines()))]
+    #[arg(value_parser = named_or_all::<Engine>("all of these, on boards where they are fast enough", engines()))]
     engines: Vec<Option<Engine>>,
 
     /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
@@ -67,7 +67,7 @@ pub(crate) struct CompareArgs {
     threads: Vec<Threads>,
 
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or::<Kernel>("all", "all that this CPU can run", kernels()))]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named_or_all::<Kernel>("all that this CPU can run", kernels()))]
     #[arg(default_value = Kernel::detect().name(), hide_default_value = true)]
     kernels: Vec<Option<Kernel>>,
 

@@ -20,8 +20,8 @@ use crate::cli::output::stderr::message;
 /// Count the solutions of one board, or of a part of it
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
-#[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts")))]
-#[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use")))]
+#[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts [default: the fastest for the board]")))]
+#[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use [default: the fastest that this CPU can run]")))]
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores

@@ -15,20 +15,17 @@ use crate::cli::output::progress::ProgressWhen;
 pub(crate) const EXPERTS: &str = "Engine and machine";
 
 /// How to count.
-///
-/// `None` is the word `auto`. Clap takes a field of type `Option` for an option without a default value, except if the type
-/// is written with its path, as here.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Engine that counts: see 'nqueens help count'
-    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Engine>("auto", "the fastest engine for the board", engines()))]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) engine: std::option::Option<Engine>,
+    /// Engine that counts: see 'nqueens help count' [default: the fastest for the board]
+    #[arg(long, value_name = "NAME", value_parser = named::<Engine>(engines()))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true, hide_possible_values = true)]
+    pub(crate) engine: Option<Engine>,
 
-    /// Vector instructions to use: see 'nqueens help count'
-    #[arg(long, value_name = "NAME", hide_possible_values = true, default_value = "auto", value_parser = named_or::<Kernel>("auto", "the fastest that this CPU can run", kernels()))]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
-    pub(crate) kernel: std::option::Option<Kernel>,
+    /// Vector instructions to use: see 'nqueens help count' [default: the fastest that this CPU can run]
+    #[arg(long, value_name = "NAME", value_parser = named::<Kernel>(kernels()))]
+    #[arg(help_heading = EXPERTS, hide_short_help = true, hide_possible_values = true)]
+    pub(crate) kernel: Option<Kernel>,
 }
 
 /// The threads, and when to show progress.
@@ -63,22 +60,25 @@ pub(crate) fn which_count(second: bool) -> WhichCount {
     if second { WhichCount::Second } else { WhichCount::First }
 }
 
-/// Parses a name, or `None` for a word such as `auto`.
-pub(crate) fn named_or<T>(
-    word: &'static str,
-    help: &'static str,
+/// Parses one of some names.
+fn named<T>(names: impl Iterator<Item = PossibleValue>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
+/// Parses one of some names, or the word `all`, which is `None`.
+pub(crate) fn named_or_all<T>(
+    meaning: &'static str,
     names: impl Iterator<Item = PossibleValue>,
 ) -> impl TypedValueParser<Value = Option<T>>
 where
     T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
 {
-    let word_first = once(PossibleValue::new(word).help(help)).chain(names);
-    PossibleValuesParser::new(word_first).try_map(move |name| {
-        if name == word {
-            return Ok(None);
-        }
-        name.parse().map(Some)
-    })
+    let all_first = once(PossibleValue::new("all").help(meaning)).chain(names);
+    PossibleValuesParser::new(all_first)
+        .try_map(|name| if name == "all" { Ok(None) } else { name.parse().map(Some) })
 }
 
 /// The CPU that each of [`Kernel::NAMES`] needs, in one line.
