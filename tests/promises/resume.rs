@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::JournalError;
-use nqueens::{Cancel, Count, Engine, Observer, SoFar};
+use nqueens::{Cancel, Count, Engine, Error, Observer, Plan, SoFar};
 
 use crate::common::{contents, journal_error, kernels, size};
 
@@ -106,14 +106,26 @@ fn another_count_is_refused_with_what_differs() {
     }
 }
 
-/// Split rows are cut to 1 to 4, and mean nothing to other engines: so the same settings resume.
+/// Split rows mean nothing to other engines: so the same settings resume.
 #[test]
 fn settings_that_count_also_resume() {
-    for (name, engine, rows) in [("nine", Engine::Subtrees, 9), ("other", Engine::Bitmask, 2)] {
-        let path = fresh(name);
-        let count = Count::new(size(9)).engine(engine).split_rows(rows).journal(&path);
-        assert_eq!([(); 2].map(|()| count.run().expect("a count").total), [Some(352); 2], "{name}");
+    let path = fresh("other");
+    let count = Count::new(size(9)).engine(Engine::Bitmask).split_rows(2).journal(&path);
+    assert_eq!([(); 2].map(|()| count.run().expect("a count").total), [Some(352); 2]);
+}
+
+#[test]
+fn impossible_settings_are_refused_before_a_journal_is_made() {
+    let path = fresh("impossible");
+    for rows in [0, 5] {
+        let refused = Count::new(size(9)).split_rows(rows).journal(&path).run();
+        assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+        let refused = Plan::new(size(9), Engine::Subtrees, Some(rows));
+        assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
     }
+    let refused = Plan::new(size(31), Engine::Colours, None);
+    assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+    assert!(!path.exists());
 }
 
 #[test]
