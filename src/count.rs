@@ -26,8 +26,12 @@ pub use settings::Count;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidValue`] for `n` above 32, and [`Error::LacksMemory`] if the engine needs more memory than there
-/// is.
+/// [`Error::InvalidValue`] for `n` above 32, [`Error::LacksMemory`] if the engine needs more memory than there is, and
+/// [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
+///
+/// # Panics
+///
+/// Outside of a pool, if rayon cannot start its global pool.
 pub fn count(n: u32) -> Result<u128, Error> {
     let outcome = Count::new(BoardSize::new(n)?).run()?;
     Ok(outcome.total.expect("nothing has stopped the count"))

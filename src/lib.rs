@@ -10,14 +10,15 @@
 //! can be stopped:
 //!
 //! ```no_run
-//! use nqueens::{BoardSize, Count, OnProgress, SoFar};
+//! use nqueens::{BoardSize, Cancel, Count, OnProgress, SoFar};
 //!
 //! let watch = OnProgress(|so_far: &SoFar<'_>| {
 //!     eprintln!("{} of {} units, {} solutions", so_far.done.units, so_far.units, so_far.done.solutions);
 //! });
 //! // If the process is killed, running this code again resumes from the journal.
 //! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
-//! let outcome = count.observer(&watch).run()?;
+//! let cancel = Cancel::new(); // `cancel.cancel()` on another thread stops the count
+//! let outcome = count.observer(&watch).stop_on(&cancel).run()?;
 //! if let Some(total) = outcome.total {
 //!     println!("{total} solutions in {:?}, published: {}", outcome.elapsed, outcome.published);
 //! }
@@ -47,6 +48,8 @@
 //! | [`record`] | journals: files that hold the finished units of a count |
 //! | [`verify`] | counts some recorded units again with a different method |
 //! | [`forecast`] | estimates of time and total from a sample of the units |
+//! | [`Error`], [`InvalidValue`], [`LackOfMemory`], [`DisputedUnit`] | why a count could not start or finish |
+//! | [`VERSION`], [`COMMIT`] | the name of this build |
 //!
 //! ARCHITECTURE.md in the repository shows how these parts depend on each other.
 //!

@@ -34,7 +34,8 @@ use memory::{RECOUNT_RESERVE, check_memory_of_threads};
 /// let mut worker = plan.worker(Kernel::detect());
 /// let mut total = 0;
 /// for unit in 0..plan.units() {
-///     total += plan.weight(unit) * worker.count(unit, &Cancel::new())?;
+///     let count = worker.count(unit, &Cancel::new())?;
+///     total += u128::from(plan.weight(unit)) * u128::from(count);
 /// }
 /// assert_eq!(total, 92);
 /// # Ok::<(), nqueens::Error>(())
@@ -51,8 +52,9 @@ pub struct Plan {
 impl Plan {
     /// Cuts the count of a board into the units of an engine.
     ///
-    /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. `None` chooses a number that
-    /// suits the board. The other engines ignore it.
+    /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4, of which a board below n = 7
+    /// has at most n - 3. `None` chooses a number that suits the board. The other engines ignore it, but no number other
+    /// than 1 to 4 is taken.
     ///
     /// # Errors
     ///
@@ -168,8 +170,32 @@ impl Plan {
         )
     }
 
-    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes:
-    /// [`Engine::memory_of_thread`] says how many.
+    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes, which are
+    /// not checked: [`Engine::memory_of_thread`] says how many.
+    ///
+    /// One plan serves all threads, and each of them makes a worker of its own. Neighbouring units share work, so a
+    /// thread should count consecutive units. [`Count`](crate::Count) counts several of them at once, and is faster.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, Plan, Shard};
+    ///
+    /// let plan = Plan::new(BoardSize::new(12)?, Engine::Colours, None)?;
+    /// let count_shard = &|index| -> Result<u128, Error> {
+    ///     let mut worker = plan.worker(Kernel::detect());
+    ///     let mut sum = 0;
+    ///     for unit in Shard::new(index, 2)?.ranges(plan.units()).flatten() {
+    ///         let count = worker.count(unit, &Cancel::new())?;
+    ///         sum += u128::from(plan.weight(unit)) * u128::from(count);
+    ///     }
+    ///     Ok(sum)
+    /// };
+    /// let total = std::thread::scope(|scope| {
+    ///     let threads = [0, 1].map(|index| scope.spawn(move || count_shard(index)));
+    ///     threads.into_iter().map(|thread| thread.join().expect("no panic")).sum::<Result<u128, Error>>()
+    /// })?;
+    /// assert_eq!(total, 14_200);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
         Worker { counter: self.list.counter(self.which, kernel) }
     }

@@ -125,15 +125,14 @@ const MAX_FOUND: usize = 10_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Record {
     counts: Counts,
     samples: Samples,
     files: Vec<JournalFile>,
-    /// The reasons why lines, journals, and units with two different counts were left out.
-    pub left_out: Vec<Error>,
-    /// The number of shards, if it is equal for all processes. It is 1 for whole counts.
-    pub shards: Option<usize>,
+    pub(crate) left_out: Vec<Error>,
+    /// The units with two different counts, in increasing order.
+    disputed: Vec<usize>,
+    pub(crate) shards: Option<usize>,
 }
 
 impl Record {
@@ -145,8 +144,9 @@ impl Record {
     /// # Errors
     ///
     /// [`Error::PlansDiffer`] if the journals belong to different plans, or to different counts of one plan.
-    /// [`Error::Journal`] if no journal names a plan and one of them cannot be read. [`Error::LacksMemory`] if the
-    /// counts of all units do not fit into memory.
+    /// [`Error::Journal`] if no journal names a plan that this build can make, and one of them cannot be read, is no
+    /// journal, or names a plan of another build. [`Error::LacksMemory`] if the list of units or their counts do not fit
+    /// into memory.
     pub fn read(paths: &[impl AsRef<Path> + Sync]) -> Result<Option<Self>, Error> {
         let cancel = Cancel::new();
         let Some((named_by, plan)) = find_plan(paths, &cancel)? else { return Ok(None) };
@@ -199,7 +199,7 @@ impl Record {
         }
         let shards = progress::agreed_shards(&files);
         let Gathered { counts, samples } = gathered;
-        let mut record = Self { counts, samples, files, left_out, shards };
+        let mut record = Self { counts, samples, files, left_out, disputed: Vec::new(), shards };
         record.leave_out_disputed(reading);
         reading.check()?;
         Ok(record)
@@ -213,9 +213,11 @@ impl Record {
             // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
             // no longer disputed.
             if let Some(unit) = DisputedUnit::of(lines) {
+                self.disputed.push(unit.unit());
                 self.left_out.push(Error::CountsDiffer(unit));
             }
         }
+        self.disputed.extend(disputed.iter().skip(MAX_FOUND));
     }
 
     /// Returns the plan.
@@ -243,14 +245,19 @@ impl Record {
     }
 
     /// Returns the units with two different counts, which are left out, in increasing order.
-    pub fn disputed(&self) -> Vec<usize> {
-        let mut units = Vec::new();
-        for error in &self.left_out {
-            if let Error::CountsDiffer(disputed) = error {
-                units.push(disputed.unit());
-            }
-        }
-        units
+    pub fn disputed(&self) -> &[usize] {
+        &self.disputed
+    }
+
+    /// Returns the reasons why lines, journals, and units with two different counts were left out. Of more than 10 000
+    /// such units, these are the reasons of the first 10 000.
+    pub fn left_out(&self) -> &[Error] {
+        &self.left_out
+    }
+
+    /// Returns the number of shards, if it is equal for all processes that wrote the journals. It is 1 for whole counts.
+    pub fn shards(&self) -> Option<usize> {
+        self.shards
     }
 
     /// Returns the number of counts beyond the first one of each unit.

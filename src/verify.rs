@@ -42,9 +42,10 @@ use crate::record::Record;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The number of finished units that were counted again: all that were asked for, unless the check was cancelled.
+    /// The number of units that were counted again: all that were asked for, unless the check was cancelled.
     pub recounted: usize,
-    /// The finished units whose counts differ, in increasing order.
+    /// The units whose counts differ, in the order in which they were asked for. With two records, a unit may occur
+    /// twice.
     pub differences: Vec<Difference>,
     /// The units with two different counts, in increasing order: all of them, unless the check was cancelled.
     pub disputed: Vec<Recount>,
@@ -98,7 +99,7 @@ pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
 /// Returns the units with two different counts in these records of one plan, or between them, in increasing order.
 pub(crate) fn disputed_units(records: &[&Record]) -> Vec<usize> {
     let mut disputed: BTreeSet<usize> =
-        records.iter().flat_map(|record| record.disputed()).collect();
+        records.iter().flat_map(|record| record.disputed()).copied().collect();
     if let [one, other] = records {
         for unit in finished_units(records) {
             if let (Some(count), Some(other_count)) = (one.count(unit), other.count(unit))
@@ -152,8 +153,8 @@ fn split_mix(state: &mut u64) -> u64 {
 /// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The
 /// units with two different counts are counted again, too.
 ///
-/// The records are of one plan: its first count, its second one, or both. The counting threads call `recounted` after
-/// each unit of both kinds.
+/// The records are of one plan: its first count, its second one, or both. `units` are finished units, each once, such as
+/// [`choose_units`] returns. The counting threads call `recounted` after each unit of both kinds.
 ///
 /// # Errors
 ///
@@ -162,7 +163,7 @@ fn split_mix(state: &mut u64) -> u64 {
 ///
 /// # Panics
 ///
-/// If there is no record.
+/// If there is no record, if the plan has no unit with one of these numbers, or if the records are of different plans.
 pub fn verify(
     records: &[&Record],
     units: &[usize],
@@ -170,6 +171,8 @@ pub fn verify(
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
     let plan = records.first().expect("a record").plan();
+    let is_one_plan = records.iter().all(|record| record.plan().hash() == plan.hash());
+    assert!(is_one_plan, "records of different plans");
     let disputed = disputed_units(records);
     let all_units = [&disputed, units].concat();
     let threads = rayon::current_num_threads().min(all_units.len());

@@ -78,7 +78,7 @@ impl Solutions {
         Self::with_queens(size, &FixedQueens::default())
     }
 
-    /// Makes an iterator over the solutions that contain these queens.
+    /// Makes an iterator over the solutions that contain these queens. There is none if one of them is off the board.
     pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
         let allowed = queens.allowed(size);
         let open_rows = vec![Node::top(allowed[0])];

@@ -30,8 +30,7 @@ pub struct Outcome {
     pub size: BoardSize,
     /// The shard: [`Shard::WHOLE`] for a whole count.
     pub shard: Shard,
-    /// The number of solutions of the board, Q(n). `None` if units are missing: if the count was stopped, in the sample
-    /// of an [estimate](crate::Estimate), and for a shard.
+    /// The number of solutions of the board, Q(n). `None` for a shard, and while units are missing.
     pub total: Option<u128>,
     /// The finished units, including units that journals already held, and the solutions in them: each count times the
     /// weight of its unit.
@@ -48,12 +47,13 @@ pub struct Outcome {
     pub units_before: usize,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Published::Unknown`] for shards and samples.
+    /// How the total compares with the published one: [`Published::Unknown`] if there is no total, or none is published.
     pub published: Published,
-    /// The processes that worked on the journal, as read back from it. If nothing was left to count, the processes that
-    /// wrote the journals that were read.
+    /// The processes that worked on the journal, as read back from it. If nothing was left to count, or the journal could
+    /// not be read back, the processes that wrote the journals that were read.
     pub runs: Vec<Run>,
-    /// The journal that was written. `None` if there is no journal, or nothing was left to count.
+    /// The journal that was written. `None` if there is none: if none was set, if nothing was left to count, or if the
+    /// count was stopped before its first unit.
     pub journal: Option<PathBuf>,
     /// The reason why the journal cannot be relied on, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
@@ -80,7 +80,8 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// * [`Error::StoppedBefore`] if a cancellation comes while journals are read.
+    /// * [`Error::StoppedBefore`] if a cancellation comes before the journals that are there are read and on disk. After
+    ///   that it is no error.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
     ///   range, or a journal whose name does not end in `.journal`.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
@@ -93,7 +94,7 @@ impl Count<'_> {
     ///
     /// # Panics
     ///
-    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool.
+    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.check()?;
         self.on_its_threads(|| Job::new(self).run())?

@@ -13,10 +13,11 @@ use crate::plan::shard::Shard;
 /// a thread that waits for a terminal does not count.
 #[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
-    /// Called once, before any unit is counted.
+    /// Called once, before any unit is counted. [`Count::estimate`](crate::Count::estimate) does not call it.
     fn started(&self, start: &Start<'_>) {}
 
-    /// Called when some units are finished.
+    /// Called when some units are finished: by each thread about every tenth of a second, or after a unit that takes
+    /// longer.
     fn units_done(&self, so_far: &SoFar<'_>) {}
 
     /// Called when the journal is no longer as this process left it: it was removed, replaced, cut, or written by

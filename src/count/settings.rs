@@ -82,7 +82,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Sets the engine. By default, or with `None`, it is [`Engine::auto`], or the engine of the journal.
+    /// Sets the engine. By default, or with `None`, it is the engine of the journal, or
+    /// [`Engine::Subtrees`] with [`Count::split_rows`], or [`Engine::auto`].
     pub fn engine(self, engine: impl Into<Option<Engine>>) -> Self {
         Self { engine: engine.into(), ..self }
     }
@@ -95,7 +96,8 @@ impl<'a> Count<'a> {
     /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
     /// set. By default, or with `None`, it suits the board, or it is the number of the journal.
     ///
-    /// Other engines ignore the number. A journal whose plan has another number is refused.
+    /// Other engines ignore the number, but none other than 1 to 4 is taken. A journal file whose plan has another number
+    /// is refused.
     pub fn split_rows(self, split_rows: impl Into<Option<usize>>) -> Self {
         Self { split_rows: split_rows.into(), ..self }
     }
@@ -109,8 +111,9 @@ impl<'a> Count<'a> {
 
     /// Counts only the units of this shard. The result is a part of the number of solutions then.
     ///
-    /// Shards that are to be added up need [a journal](Self::journal). Without journals, an engine and split rows that
-    /// are not set depend on the board alone, so all shards have one plan.
+    /// To add shards up, record them in [journals](Self::journal), or add [`Outcome::done`](crate::Outcome::done) of all
+    /// of them. Without journals, an engine and split rows that are not set depend on the board alone, so all shards have
+    /// one plan.
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }
     }

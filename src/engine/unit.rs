@@ -127,7 +127,7 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
 /// for unit in 0..plan.units() {
 ///     let domains = plan.domains(unit);
 ///     let count: u64 = Solutions::new(size).map(|solution| domains.times(&solution)).sum();
-///     total += plan.weight(unit) * count;
+///     total += u128::from(plan.weight(unit)) * u128::from(count);
 /// }
 /// assert_eq!(total, 92);
 /// # Ok::<(), nqueens::Error>(())

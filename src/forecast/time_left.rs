@@ -21,7 +21,8 @@ pub struct WallTime {
     pub cores: f64,
 }
 
-/// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer).
+/// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer). The default knows of no
+/// count: [`Observer::started`](crate::Observer::started) has the one to begin with.
 ///
 /// ```
 /// use std::sync::Mutex;

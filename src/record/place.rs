@@ -15,7 +15,7 @@ use super::lock::LockedJournal;
 use super::runs::Run;
 use super::writer::Journal;
 use crate::cancel::Cancel;
-use crate::error::{Error, JournalError};
+use crate::error::{DisputedUnit, Error, JournalError};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
@@ -101,15 +101,17 @@ impl Place {
 fn check_left_out(record: &Record, shard: Shard) -> Result<(), Error> {
     let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
     for error in &record.left_out {
-        let is_final = match error {
-            Error::CountsDiffer(disputed) => {
-                units.iter().any(|range| range.contains(&disputed.unit()))
-            }
-            Error::Journal { error: JournalError::Io { reason, .. }, .. } => reason.lack.is_some(),
-            _ => false,
-        };
-        if is_final {
+        if let Error::Journal { error: JournalError::Io { reason, .. }, .. } = error
+            && reason.lack.is_some()
+        {
             return Err(error.clone());
+        }
+    }
+    let is_in_shard = |unit: &&usize| units.iter().any(|range| range.contains(unit));
+    for unit in record.disputed().iter().filter(is_in_shard) {
+        // A unit whose lines a user has just taken out is missing, and no longer disputed.
+        if let Some(disputed) = DisputedUnit::of(&record.find(&[*unit])) {
+            return Err(Error::CountsDiffer(disputed));
         }
     }
     Ok(())

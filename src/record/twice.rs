@@ -1,5 +1,7 @@
 //! The first and the second count of a plan, compared unit by unit.
 
+use std::path::PathBuf;
+
 use super::{Record, RecordedCount};
 use crate::engine::WhichCount;
 use crate::error::Error;
@@ -20,7 +22,8 @@ pub struct BothCounts {
     pub differing: Vec<usize>,
     /// The first differing units, at most 100, with a line of the first count and one of the second.
     pub disagreements: Vec<[RecordedCount; 2]>,
-    /// All lines of both counts that hold a differing unit. A count may hold a unit in several lines.
+    /// The lines of both counts that hold a differing unit, for the first 10 000 of these units. A count may hold a unit
+    /// in several lines.
     pub lines: Vec<RecordedCount>,
 }
 
@@ -37,7 +40,7 @@ impl BothCounts {
             && second.plan().which_count() == WhichCount::Second;
         if !is_one_plan || !are_first_and_second {
             return Err(Error::PlansDiffer {
-                files: [first.files[0].path.clone(), second.files[0].path.clone()],
+                files: [first, second].map(first_path),
                 plans: [plan.to_string(), second.plan().to_string()],
             });
         }
@@ -73,6 +76,11 @@ impl BothCounts {
         let lines = [lines_of_first, lines_of_second].concat();
         Ok(Self { done, counted_twice, differing, disagreements, lines })
     }
+}
+
+/// Returns the path of the first journal of a record, or an empty one if none could be read.
+fn first_path(record: &Record) -> PathBuf {
+    record.files.first().map(|file| file.path.clone()).unwrap_or_default()
 }
 
 /// Returns the first of the lines that holds a unit.

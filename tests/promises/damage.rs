@@ -198,7 +198,7 @@ fn damage_behind_the_first_line_does_not_stop_a_count() {
         fs::remove_file(path.with_extension("journal.bak")).expect("the old file");
         resumes(&path);
         let held = contents(&path);
-        assert!(held.total().is_some() && held.left_out.is_empty(), "{name}: {command}");
+        assert!(held.total().is_some() && held.left_out().is_empty(), "{name}: {command}");
         assert!(fs::read(&path).expect("there").len() < grown.len(), "{name}: {command}");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nqueens::record::Record;
 use nqueens::verify::{choose_units, verify};
-use nqueens::{Cancel, Shard};
+use nqueens::{Cancel, Count, Error, Shard};
 use serde_json::Value;
 
 use super::damage::{TOTAL, count, finished, flip, obey, printed_command, resumes, write};
@@ -18,7 +18,7 @@ use crate::common::processes::send;
 use crate::common::{
     arg, commands_after, contents, count_shard, eight_units_with_two_counts, fresh, fresh_folder,
     json, nqueens, output, raise_counts, raise_first_count, raised, refused, result, set_aside,
-    shell, spawn, stderr, stdout,
+    shell, size, spawn, stderr, stdout, units_with_two_counts,
 };
 
 /// Two finished journals of one count. Lines 9 and 30 of the second one, counted from 1, are wrong, and its line 5 is
@@ -275,4 +275,26 @@ fn a_file_with_two_counts_of_a_unit_is_refused_until_one_line_is_out() {
     // Equal duplicates are harmless.
     write(&path, format!("{text}{line}\n"));
     resumes(&path);
+}
+
+/// The lines of so many units are not all looked up, but every unit counts as disputed.
+#[test]
+fn of_very_many_units_with_two_counts_none_is_passed_over() {
+    let path = fresh("disputed-many.journal");
+    let units = 10_400;
+    units_with_two_counts(24, units, &path);
+    let record = Record::read(&[&path]).expect("readable").expect("a journal");
+    assert_eq!(record.disputed(), Vec::from_iter(0..units));
+    assert_eq!((record.left_out().len(), record.sum().units), (10_000, 0));
+    let shards = record.shard_units(1).expect("in range");
+    assert_eq!(shards[0].disputed, units);
+    // A unit whose lines were not looked up stops a count of its shard, too.
+    let holds = |shard: &Shard, unit| {
+        shard.ranges(record.plan().units()).any(|range| range.contains(&unit))
+    };
+    let mut shards = (0..1000).map(|index| Shard::new(index, 1000).expect("in range"));
+    let shard = shards.find(|shard| holds(shard, 10_200)).expect("one shard holds it");
+    assert!(!(0..10_000).any(|unit| holds(&shard, unit)), "{shard}");
+    let refused = Count::new(size(24)).shard(shard).journal(&path).run();
+    assert!(matches!(refused, Err(Error::CountsDiffer(_))), "{refused:?}");
 }

@@ -68,7 +68,7 @@ fn a_whole_count_and_shards_share_a_folder() {
     }
     assert_eq!(names(&folder).len(), 2);
     let record = contents(&folder);
-    assert_eq!((record.total(), record.repeated(), record.shards), (Some(14_200), 0, Some(3)));
+    assert_eq!((record.total(), record.repeated(), record.shards()), (Some(14_200), 0, Some(3)));
 
     // Also the other way round, from a whole count that was stopped.
     let begun = folder.join("begun.journal");

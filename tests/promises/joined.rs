@@ -40,7 +40,7 @@ fn joined_journals_hold_what_the_others_held() {
     let packed = contents(&folder);
     assert_eq!(packed.files().len(), 1);
     assert!(counts(&packed).iter().eq(counts(&before).iter()));
-    assert_eq!((packed.shards, packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
+    assert_eq!((packed.shards(), packed.missing_shards(4)), (Some(4), Ok(vec![1, 3])));
     assert_eq!((packed.repeated(), packed.cpu_time()), (before.repeated(), before.cpu_time()));
     assert_eq!(machines(&packed), machines(&before));
     // Nothing that `merge` prints is different, but the number of files.

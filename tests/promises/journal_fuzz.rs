@@ -351,7 +351,7 @@ proptest! {
         }
         let mut named = Vec::new();
         let mut disputed = Vec::new();
-        for error in &record.left_out {
+        for error in record.left_out() {
             match error {
                 Error::Journal { error: JournalError::Damaged { lines, .. }, .. } => {
                     named.extend(lines.iter().cloned().flatten());

@@ -30,7 +30,7 @@ fn what_is_missing_is_named() {
     let folder = fresh("missing");
     count_shards(12, &[0, 1, 4], 6, &folder);
     let merged = contents(&folder);
-    assert_eq!(merged.shards, Some(6));
+    assert_eq!(merged.shards(), Some(6));
     assert_eq!(merged.missing_shards(6), Ok(vec![2, 3, 5]));
     for shards in [0, Shard::MAX_SHARDS + 1, usize::MAX] {
         assert!(merged.missing_shards(shards).is_err(), "{shards} shards");

@@ -311,16 +311,26 @@ pub(crate) fn with_check_digits(first: &str, line: &str) -> String {
 
 /// Writes a journal in which the first eight units of engine `colours` have the count 0 in one line, and 1 in another.
 pub(crate) fn eight_units_with_two_counts(n: u32, path: &Path) {
+    units_with_two_counts(n, 8, path);
+}
+
+/// Writes a journal in which so many units of engine `colours`, the first ones, have the count 0 in one line, and 1 in
+/// another. Each line holds eight units.
+pub(crate) fn units_with_two_counts(n: u32, units: usize, path: &Path) {
     let plan = plan_of(size(n), Engine::Colours, None);
     let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
-    let weights: u64 = (0..8).map(|unit| plan.weight(unit)).sum();
     let mut text = first.clone();
-    for count in [0, 1] {
-        let counts = [count.to_string().as_str(); 8].join(",");
-        let sum = count * weights;
-        let line =
-            format!("done units=0..8 solutions={sum} elapsed-ms=1 busy-us=1 counts={counts}");
-        text += &with_check_digits(&first, &line);
+    for start in (0..units).step_by(8) {
+        let end = start + 8;
+        let weights: u64 = (start..end).map(|unit| plan.weight(unit)).sum();
+        for count in [0, 1] {
+            let counts = [count.to_string().as_str(); 8].join(",");
+            let sum = count * weights;
+            let line = format!(
+                "done units={start}..{end} solutions={sum} elapsed-ms=1 busy-us=1 counts={counts}"
+            );
+            text += &with_check_digits(&first, &line);
+        }
     }
     fs::write(path, text).expect("room");
 }
