@@ -34,7 +34,7 @@ use output::stderr;
     version,
     long_about = long_about(),
     args_override_self = true,
-    long_version = format!("{}, commit {}", env!("CARGO_PKG_VERSION"), crate::COMMIT),
+    long_version = format!("{}, commit {}", crate::VERSION, crate::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
 )]
@@ -190,7 +190,7 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// Returns what the parser says of these arguments, with our advice.
+    /// Returns the parser's message for these arguments, with our advice.
     fn message(args: &[&str]) -> String {
         let line = CommandLine::try_parse_from([&["nqueens"], args].concat());
         explained(line.expect_err("refused")).to_string()

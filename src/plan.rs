@@ -58,8 +58,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the engine does not count boards of this size, or if the number of split rows is
-    /// none of these. [`Error::LacksMemory`] if the list of units does not fit into memory.
+    /// [`Error::InvalidValue`] if the engine does not count boards of this size, or if `split_rows` is not 1 to 4.
+    /// [`Error::LacksMemory`] if the list of units does not fit into memory.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Result<Self, Error> {
         engine.check(size)?;
         check_split_rows(split_rows)?;

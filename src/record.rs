@@ -297,6 +297,16 @@ impl Record {
         }
     }
 
+    /// Makes the error of two records that should be of one plan. A path is empty if no journal of its record could be
+    /// read.
+    pub(crate) fn differs_in_plan(&self, other: &Self) -> Error {
+        let path_of = |record: &Self| record.files.first().map(|file| file.path.clone());
+        Error::PlansDiffer {
+            files: [self, other].map(|record| path_of(record).unwrap_or_default()),
+            plans: [self, other].map(|record| record.plan().to_string()),
+        }
+    }
+
     /// Returns the number of finished units in these ranges, and of the solutions in them.
     pub(crate) fn sum_in(&self, ranges: &[Range<usize>]) -> Sum {
         let mut sum = Sum::default();

@@ -77,6 +77,10 @@ pub struct Difference {
 /// are fewer, chooses all. With equal finished units, equal seeds choose equal units, in every version.
 ///
 /// The records are of one plan: its first count, its second one, or both. A unit is finished if one of them holds it.
+///
+/// # Panics
+///
+/// If a record has fewer units than the first one, so that they are of different plans.
 pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> {
     let finished = finished_units(records);
     if units >= finished.len() {
@@ -158,12 +162,13 @@ fn split_mix(state: &mut u64) -> u64 {
 ///
 /// # Errors
 ///
-/// [`Error::UnitOverflow`] if a count does not fit in a `u64`, and [`Error::LacksMemory`] if the threads need more
+/// [`Error::PlansDiffer`] if the records are of different plans, [`Error::UnitOverflow`] if a count does not fit in a
+/// `u64`, and [`Error::LacksMemory`] if the threads need more
 /// memory than there is. A cancellation is not an error: the verdict covers the units that were counted before.
 ///
 /// # Panics
 ///
-/// If there is no record, if the plan has no unit with one of these numbers, or if the records are of different plans.
+/// If there is no record, or if the plan has no unit with one of these numbers.
 pub fn verify(
     records: &[&Record],
     units: &[usize],
@@ -171,8 +176,9 @@ pub fn verify(
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
     let plan = records.first().expect("a record").plan();
-    let is_one_plan = records.iter().all(|record| record.plan().hash() == plan.hash());
-    assert!(is_one_plan, "records of different plans");
+    if let Some(other) = records.iter().find(|record| record.plan().hash() != plan.hash()) {
+        return Err(records[0].differs_in_plan(other));
+    }
     let disputed = disputed_units(records);
     let all_units = [&disputed, units].concat();
     let threads = rayon::current_num_threads().min(all_units.len());

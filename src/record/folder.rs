@@ -75,8 +75,8 @@ pub(super) fn read_folder(
     Record::read_of_plan(&plan, named_by, &files, &Reading::new(&plan, cancel))
 }
 
-/// Makes the plan that the first of these journals of other shards names. All shards have one plan, so any journal of
-/// the count will do. If a user has mixed plans, all shards take the same.
+/// Makes the plan that the first readable one of these journals names. They are of other shards, but all shards have one
+/// plan. If a user has mixed plans, all shards take the same.
 fn plan_of_other_shard<'a>(
     journals: &'a [PathBuf],
     wanted: &Wanted,

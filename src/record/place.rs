@@ -12,6 +12,7 @@ use super::Record;
 use super::first_line::Wanted;
 use super::folder::read_folder;
 use super::lock::LockedJournal;
+use super::reader::Reading;
 use super::runs::Run;
 use super::writer::Journal;
 use crate::cancel::Cancel;
@@ -74,7 +75,7 @@ impl Place {
             (Self::File(journal), record)
         };
         if let Some(record) = &record {
-            check_left_out(record, shard)?;
+            check_left_out(record, shard, cancel)?;
         }
         Ok((place, record))
     }
@@ -98,19 +99,24 @@ impl Place {
 
 /// Checks that nothing was left out of a record that counting the shard again would not mend: a unit of the shard with
 /// two different counts, or a journal that the machine could not read at this moment.
-fn check_left_out(record: &Record, shard: Shard) -> Result<(), Error> {
+fn check_left_out(record: &Record, shard: Shard, cancel: &Cancel) -> Result<(), Error> {
     let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
+    let is_in_shard = |unit: usize| units.iter().any(|range| range.contains(&unit));
     for error in &record.left_out {
-        if let Error::Journal { error: JournalError::Io { reason, .. }, .. } = error
-            && reason.lack.is_some()
-        {
+        let is_final = match error {
+            Error::CountsDiffer(disputed) => is_in_shard(disputed.unit()),
+            Error::Journal { error: JournalError::Io { reason, .. }, .. } => reason.lack.is_some(),
+            _ => false,
+        };
+        if is_final {
             return Err(error.clone());
         }
     }
-    let is_in_shard = |unit: &&usize| units.iter().any(|range| range.contains(unit));
-    for unit in record.disputed().iter().filter(is_in_shard) {
-        // A unit whose lines a user has just taken out is missing, and no longer disputed.
-        if let Some(disputed) = DisputedUnit::of(&record.find(&[*unit])) {
+    // Of very many disputed units, the lines of the last ones are not looked up yet.
+    if let Some(unit) = record.disputed().iter().copied().find(|unit| is_in_shard(*unit)) {
+        let found = record.find_in_all(&[unit], &Reading::new(record.plan(), cancel));
+        cancel.check("the journals were read")?;
+        if let Some(disputed) = DisputedUnit::of(&found) {
             return Err(Error::CountsDiffer(disputed));
         }
     }

@@ -1,7 +1,5 @@
 //! The first and the second count of a plan, compared unit by unit.
 
-use std::path::PathBuf;
-
 use super::{Record, RecordedCount};
 use crate::engine::WhichCount;
 use crate::error::Error;
@@ -39,10 +37,7 @@ impl BothCounts {
         let are_first_and_second = plan.which_count() == WhichCount::First
             && second.plan().which_count() == WhichCount::Second;
         if !is_one_plan || !are_first_and_second {
-            return Err(Error::PlansDiffer {
-                files: [first, second].map(first_path),
-                plans: [plan.to_string(), second.plan().to_string()],
-            });
+            return Err(first.differs_in_plan(second));
         }
         let mut done = Sum::default();
         let mut counted_twice = 0;
@@ -76,11 +71,6 @@ impl BothCounts {
         let lines = [lines_of_first, lines_of_second].concat();
         Ok(Self { done, counted_twice, differing, disagreements, lines })
     }
-}
-
-/// Returns the path of the first journal of a record, or an empty one if none could be read.
-fn first_path(record: &Record) -> PathBuf {
-    record.files.first().map(|file| file.path.clone()).unwrap_or_default()
 }
 
 /// Returns the first of the lines that holds a unit.

@@ -399,7 +399,7 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
     ));
     fs::write(&large, first).expect("room");
     let new = fresh("memory-unread-new.journal");
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 11] = [
         &["count", "8"],
         &["count", "14", "--shard", "0/2", "--journal", arg(&new)],
         &["table", "8-9"],
@@ -407,6 +407,7 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
         &["compare", "8", "--engines", "all"],
         &["unit", "8", "0"],
         &["cpu"],
+        &["list", "8"],
         &["verify", arg(&small)],
         &["merge", arg(&large)],
         &["status", arg(&large)],

@@ -7,7 +7,7 @@ use std::process::Output;
 
 use nqueens::record::Record;
 use nqueens::verify::{self, Verdict, choose_units};
-use nqueens::{Cancel, Count, Engine};
+use nqueens::{Cancel, Count, Engine, Error};
 
 use crate::common::{
     arg, contents, count_into, fresh, json, keep_lines, nqueens, output, raise_counts, run, size,
@@ -252,4 +252,12 @@ fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
     assert!(message.contains(&format!("unit {unit} is recorded with ")), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
     assert!(stdout(&checked).contains("1 DIFFER"), "{}", stdout(&checked));
+}
+
+#[test]
+fn records_of_different_plans_are_refused() {
+    let one = contents(&finished("one-plan", Engine::Subtrees));
+    let other = contents(&finished("other-plan", Engine::Bitmask));
+    let refused = verify::verify(&[&one, &other], &[0], &|| (), &Cancel::new());
+    assert!(matches!(refused, Err(Error::PlansDiffer { .. })), "{refused:?}");
 }

@@ -72,7 +72,7 @@ fn write_pages(program: &Command, folder: &Path) -> io::Result<()> {
 fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     // clap_mangen leaves out the text of options that the short help leaves out.
     let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
-    let page = Man::new(command).source(concat!("nqueens ", env!("CARGO_PKG_VERSION")));
+    let page = Man::new(command).source(format!("nqueens {}", crate::VERSION));
     let mut text = Vec::new();
     page.render(&mut text)?;
     // Without `.nf`, the lines of the examples would run together.

@@ -1,8 +1,8 @@
 //! Ctrl-C, SIGTERM and the signals that job systems send before a limit. The first signal asks the count to stop, and a
 //! later one kills the program. SIGXFSZ is an error of a write.
 //!
-//! One thread hears all of them. After the first signal it also ends the program once an [output](crate::cli::output::stdout) takes
-//! nothing any more, because then nothing but a reader keeps the program.
+//! One thread hears all of them. After the first signal it also ends the program once an
+//! [output](crate::cli::output::stdout) takes nothing any more, because then nothing but a reader keeps the program.
 //!
 //! Programs that start others may send a signal twice. For example, `timeout` sends it to its child and then to the
 //! whole process group. So a signal shortly after the first one is taken for the same signal.

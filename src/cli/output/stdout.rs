@@ -1,11 +1,11 @@
 //! Standard output, and writing to a reader that may be asleep.
 //!
 //! A command writes its answer and its rows by itself, and waits for whoever reads them, as every program does. Only
-//! messages and the bar have a [thread](crate::cli::output::stderr), because a board that is being counted waits for nobody.
+//! messages and the bar have a [thread](crate::cli::output::stderr), because a board that is being counted waits for
+//! nobody.
 //!
 //! **What ends a wait.** If a signal has come, and the output has taken nothing for a second since the command began to
-//! wait for it, the thread that hears signals ends the program, with the exit code that the command
-//! has decided.
+//! wait for it, the thread that hears signals ends the program, with the exit code that the command has decided.
 //!
 //! Lines are written whole, as many as a pipe takes at once or not at all. So a list in a pipe that ends early ends with
 //! a whole line. Terminals and connections make no such promise.

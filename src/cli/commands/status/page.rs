@@ -41,7 +41,7 @@ pub(super) fn page(counts: &[&CountState<'_>], paths: &[PathBuf]) -> String {
         footer {
             p {
                 "Made at " time { (utc(counts[0].now)) } " by " code { "nqueens status --html" }
-                ", version " (env!("CARGO_PKG_VERSION"))
+                ", version " (crate::VERSION)
                 ", from the journals in " code { (escaped(names.join(", "))) } "."
             }
         }
