@@ -28,10 +28,37 @@ mod time_left;
 pub use approximate::Approximate;
 pub(crate) use cores::Cores;
 pub(crate) use sample::{Rest, Sample};
-pub use time_left::{TimeLeft, WallTime};
+pub use time_left::TimeLeft;
 
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
+
+/// The expected time of some units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Forecast {
+    /// The CPU time in seconds. The standard error is infinite while too little is known.
+    pub cpu_seconds: Approximate,
+    /// The wall time in seconds. `None` if it is not known which cores will count.
+    pub wall_seconds: Option<Approximate>,
+    /// The number of cores that the threads got in the last minute: CPU time over wall time. The wall time holds if they go
+    /// on getting as many. `None` if that is not known.
+    pub cores: Option<f64>,
+}
+
+impl Forecast {
+    /// Makes the forecast of some work, given in CPU seconds, on a number of cores, if that is known.
+    pub(crate) fn of(work: Approximate, cores: Option<f64>) -> Self {
+        let cpu_seconds = work.with_run_variation();
+        let wall_seconds = cores.map(|cores| cpu_seconds.divided_by(cores));
+        Self { cpu_seconds, wall_seconds, cores }
+    }
+
+    /// Returns the expected wall time in seconds, to compare two forecasts.
+    pub(crate) fn wall_value(&self) -> Option<f64> {
+        self.wall_seconds.map(|seconds| seconds.value)
+    }
+}
 
 /// The factor by which boards take longer with each of [`Kernel::NAMES`] than with AVX-512.
 ///

@@ -83,6 +83,7 @@ mod count;
 mod engine;
 mod error;
 pub mod forecast;
+mod journal;
 mod machine;
 mod numbers;
 mod plan;

@@ -58,19 +58,13 @@
 #[cfg(feature = "cli")]
 mod by_plan;
 mod counts;
-mod disk;
-mod first_line;
 mod folder;
-mod line;
-mod lock;
+mod from_disk;
 mod place;
 mod progress;
-mod reader;
 mod running;
-mod runs;
-mod sync;
+mod samples;
 mod twice;
-mod writer;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -83,25 +77,20 @@ use crate::board::known::Published;
 use crate::cancel::Cancel;
 use crate::error::{DisputedUnit, Error};
 pub use crate::error::{IoError, JournalError, RecordedCount};
+use crate::journal::{DoneLine, FirstLine, Found, Reading};
+pub use crate::journal::{JournalFile, Run, journals_in};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 #[cfg(feature = "cli")]
 pub(crate) use by_plan::split_by_plan;
 use counts::Counts;
-#[cfg(feature = "cli")]
-pub(crate) use disk::is_being_written;
-use first_line::FirstLine;
-pub(crate) use first_line::Wanted;
-pub use folder::journals_in;
+pub(crate) use from_disk::Closed;
 pub(crate) use place::Place;
 pub use progress::ShardUnits;
-pub use reader::JournalFile;
-use reader::{DoneLine, Found, Reading};
-pub use running::{Running, WorkLeft};
-pub use runs::Run;
-use runs::Samples;
+pub use running::Running;
+pub(crate) use samples::RunKind;
+use samples::Samples;
 pub use twice::BothCounts;
-pub(crate) use writer::{Closed, Journal};
 
 /// The number of lines that a thread reads before it puts their counts into the record.
 const LINES_AT_ONCE: usize = 256;

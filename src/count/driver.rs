@@ -19,10 +19,10 @@ use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::journal::Journal;
 use crate::machine::thread_time;
 use crate::plan::Worker;
 use crate::plan::done::{Sum, UnitsDone};
-use crate::record::Journal;
 
 /// A thread records its finished units once the time since its last record exceeds the age of the run divided by this
 /// number. With a larger number, a journal of long units would be several times as large.

@@ -8,7 +8,7 @@ use super::observe::{Observer, SoFar, Start};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::forecast::{Approximate, TimeLeft, WallTime, core_hours};
+use crate::forecast::{Approximate, Forecast, TimeLeft, core_hours};
 use crate::machine::cores;
 use crate::plan::shard::Shard;
 
@@ -18,14 +18,9 @@ use crate::plan::shard::Shard;
 pub struct Estimate {
     /// The outcome of the count that was stopped.
     pub sample: Outcome,
-    /// The CPU time of all units, in seconds. If the sample has no finished unit, this is a rough value for boards of
-    /// this size, measured on other machines.
-    pub cpu_seconds: Approximate,
-    /// The wall time of all units in seconds, on the threads that took the sample, if they go on getting as many cores
-    /// as they got.
-    pub seconds: Approximate,
-    /// The number of cores that the threads got: CPU time over wall time. `None` if no unit was finished.
-    pub cores: Option<f64>,
+    /// The time of all units. The wall time is always there: it is that on the threads that took the sample. If the sample
+    /// has no finished unit, both times are rough values for boards of this size, measured on other machines.
+    pub time: Forecast,
     /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
     /// small or has no solution.
     pub total: Approximate,
@@ -35,7 +30,7 @@ impl Estimate {
     /// Returns the wall time of all units in seconds on this many cores like the ones that took the sample, if nothing
     /// else runs there.
     pub fn on_cores(&self, cores: usize) -> Approximate {
-        self.cpu_seconds.divided_by(cores as f64)
+        self.time.cpu_seconds.divided_by(cores as f64)
     }
 }
 
@@ -79,7 +74,8 @@ impl Count<'_> {
     ///
     /// let count = Count::new(BoardSize::new(13)?).threads(2);
     /// let estimate = count.estimate(Duration::from_millis(50))?;
-    /// println!("{:.1} s ± {:.1}", estimate.seconds.value, 2.0 * estimate.seconds.standard_error);
+    /// let cpu_seconds = estimate.time.cpu_seconds;
+    /// println!("{:.1} s ± {:.1}", cpu_seconds.value, 2.0 * cpu_seconds.standard_error);
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     ///
@@ -90,38 +86,17 @@ impl Count<'_> {
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check()?;
         let (sample, left) = self.take_sample(time)?;
-        let seconds_taken = sample.elapsed.as_secs_f64();
-        let wall_time_of_rest = left.estimate();
-        let is_whole = sample.is_complete();
-        let (cpu_seconds, seconds) = match left.estimate_all_cpu_seconds() {
-            // Both times are known. They are no estimates.
-            Some(cpu_seconds) if is_whole => {
-                (cpu_seconds, Approximate { value: seconds_taken, standard_error: 0.0 })
-            }
-            Some(cpu_seconds) => {
-                let cpu_seconds = cpu_seconds.with_run_variation();
-                let seconds = match wall_time_of_rest {
-                    Some(WallTime { seconds, .. }) => {
-                        Approximate { value: seconds_taken + seconds.value, ..seconds }
-                    }
-                    None => rough_wall_seconds(cpu_seconds, sample.threads),
-                };
-                (cpu_seconds, seconds)
-            }
+        let time = match left.estimate_all_cpu_seconds() {
+            Some(cpu_seconds) => time_of_all(&sample, &left, cpu_seconds),
             None => {
                 self.cancel.check("a unit was finished")?;
                 let hours = core_hours(self.size, sample.engine, sample.kernel);
                 let cpu_seconds = Approximate::roughly(3600.0 * hours);
-                (cpu_seconds, rough_wall_seconds(cpu_seconds, sample.threads))
+                let wall_seconds = Some(rough_wall_seconds(cpu_seconds, sample.threads));
+                Forecast { cpu_seconds, wall_seconds, cores: None }
             }
         };
-        Ok(Estimate {
-            sample,
-            cpu_seconds,
-            seconds,
-            cores: wall_time_of_rest.map(|rest| rest.cores),
-            total: left.estimate_total(),
-        })
+        Ok(Estimate { sample, time, total: left.estimate_total() })
     }
 
     /// Counts the first units for about this time. Returns the outcome, and what is known of the rest.
@@ -150,6 +125,24 @@ impl Count<'_> {
             job.run()
         })?
     }
+}
+
+/// Returns the time of all units, of which those of the sample are finished.
+fn time_of_all(sample: &Outcome, left: &TimeLeft, cpu_seconds: Approximate) -> Forecast {
+    let seconds_taken = sample.elapsed.as_secs_f64();
+    let rest = left.estimate();
+    let cores = rest.and_then(|rest| rest.cores);
+    if sample.is_complete() {
+        // Both times are known. They are no estimates.
+        let wall_seconds = Some(Approximate { value: seconds_taken, standard_error: 0.0 });
+        return Forecast { cpu_seconds, wall_seconds, cores };
+    }
+    let cpu_seconds = cpu_seconds.with_run_variation();
+    let wall_seconds = match rest.and_then(|rest| rest.wall_seconds) {
+        Some(rest) => Approximate { value: seconds_taken + rest.value, ..rest },
+        None => rough_wall_seconds(cpu_seconds, sample.threads),
+    };
+    Forecast { cpu_seconds, wall_seconds: Some(wall_seconds), cores }
 }
 
 /// Returns the wall time of a count if nothing is known of the cores that its threads get. Each thread is assumed to

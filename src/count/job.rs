@@ -17,10 +17,11 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
+use crate::journal::{Journal, Run};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
-use crate::record::{Closed, Journal, Place, Record, Run};
+use crate::record::{Closed, Place, Record, RunKind};
 
 /// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]
@@ -265,7 +266,7 @@ impl<'a> Job<'a> {
         let waits = || observer.waits_for_disk(total);
         // The first cancellation stops the counting, or, if all units are counted, this wait.
         let is_over = || is_complete && self.count.cancel.is_cancelled();
-        let closed = journal.close_and_check(counted, is_complete, &waits, &is_over)?;
+        let closed = Closed::close(journal, counted, is_complete, &waits, &is_over)?;
         if let Some(news) = &closed.news {
             observer.journal_harmed(news);
         }
@@ -319,7 +320,7 @@ impl Recorded {
             todo: record.missing_in(units),
             done: record.sum_in(units),
             held: record.sum(),
-            sample: record.sample_of(&run.kind()),
+            sample: record.sample_of(&RunKind::of(run)),
             runs: record.runs().cloned().collect(),
             left_out: record.left_out,
         }

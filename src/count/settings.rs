@@ -8,10 +8,11 @@ use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
+use crate::journal::Wanted;
 use crate::machine::{run_on, thread_pool};
 use crate::plan::shard::Shard;
 use crate::plan::{Plan, check_split_rows, text_of_split_rows};
-use crate::record::{Record, Wanted};
+use crate::record::Record;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///

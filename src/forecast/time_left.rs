@@ -5,21 +5,11 @@
 
 use std::sync::OnceLock;
 
-use super::Approximate;
 use super::cores::Cores;
 use super::sample::{Rest, Sample};
+use super::{Approximate, Forecast};
 use crate::machine::cores;
 use crate::plan::done::UnitsDone;
-
-/// A forecast of wall time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct WallTime {
-    /// The wall time in seconds. The standard error is infinite while too little is known.
-    pub seconds: Approximate,
-    /// The cores on which the forecast relies: CPU time over wall time in the last minute.
-    pub cores: f64,
-}
 
 /// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer). The default knows of no
 /// count: [`Observer::started`](crate::Observer::started) has the one to begin with.
@@ -40,9 +30,8 @@ pub struct WallTime {
 ///     fn units_done(&self, so_far: &SoFar<'_>) {
 ///         let mut left = self.0.lock().expect("no panic");
 ///         left.record(so_far.newest);
-///         if let Some(left) = left.estimate() {
-///             let error = 2.0 * left.seconds.standard_error;
-///             println!("{:.0} s, ± {error:.0}, on {:.1} cores", left.seconds.value, left.cores);
+///         if let Some(seconds) = left.estimate().and_then(|left| left.wall_seconds) {
+///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
 ///         }
 ///     }
 /// }
@@ -92,20 +81,13 @@ impl TimeLeft {
         self.sample.estimate_total(self.rest)
     }
 
-    /// Estimates the remaining wall time. Returns `None` until units are finished. While too little is known to
-    /// estimate the error, the standard error is infinite.
-    pub fn estimate(&self) -> Option<WallTime> {
+    /// Estimates the time of the units that are missing. Returns `None` until units are finished. While too little is known
+    /// to estimate the error, the standard error is infinite.
+    pub fn estimate(&self) -> Option<Forecast> {
         let work = self.sample.estimate_cpu_seconds(self.rest)?;
-        let mean_cores = self.cores.mean()?;
         let most_cores = *self.most_cores.get_or_init(|| self.threads.min(cores()));
-        Some(WallTime::of(work, mean_cores.min(most_cores as f64)))
-    }
-}
-
-impl WallTime {
-    /// Returns the wall time for some work, given in CPU seconds, on a number of cores.
-    pub(crate) fn of(work: Approximate, cores: f64) -> Self {
-        Self { seconds: work.divided_by(cores).with_run_variation(), cores }
+        let cores = self.cores.mean().map(|mean| mean.min(most_cores as f64));
+        Some(Forecast::of(work, cores))
     }
 }
 

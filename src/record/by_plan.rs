@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::first_line::FirstLine;
 use crate::engine::WhichCount;
+use crate::journal::FirstLine;
 
 /// Groups journals by their plans, in the order in which the plans first appear.
 ///

@@ -14,21 +14,16 @@
 //! **What is not noticed.** A shard that starts does not notice damage in the journals of other shards. Commands that
 //! read all journals do.
 
-use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::disk::parse_file_name;
-use super::first_line::{FirstLine, Wanted};
-use super::reader::Reading;
 use super::{Record, find_plan};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
+use crate::journal::{FirstLine, Reading, Wanted, journal_names, parse_file_name};
 use crate::plan::Plan;
 use crate::plan::shard::Shard;
 
@@ -48,18 +43,21 @@ pub(super) fn read_folder(
     new_plan: impl FnOnce() -> Result<Plan, Error>,
     cancel: &Cancel,
 ) -> Result<Record, Error> {
-    let mut files = Vec::new();
+    let mut to_be_read = Vec::new();
     let mut passed_over = Vec::new();
     for name in journal_names(folder)? {
-        cancel.check("the journals were read")?;
         let path = folder.join(&name);
         match relevance(&name, wanted, shard) {
             Relevance::OtherCount => {}
             Relevance::OtherShard => passed_over.push(path),
-            Relevance::ToBeRead if may_be_of_count(&path, wanted) => files.push(path),
-            Relevance::ToBeRead => {}
+            Relevance::ToBeRead => to_be_read.push(path),
         }
     }
+    // A file server takes its time for each file, and serves many at once.
+    let to_be_read = to_be_read.into_par_iter();
+    let mut files: Vec<PathBuf> =
+        to_be_read.filter(|path| !cancel.is_cancelled() && may_be_of_count(path, wanted)).collect();
+    cancel.check("the journals were read")?;
     files.sort_unstable();
     passed_over.sort_unstable();
     let (named_by, plan) = match find_plan(&files, cancel) {
@@ -129,70 +127,4 @@ fn may_be_of_count(path: &Path, wanted: &Wanted) -> bool {
 fn says_that_plan_cannot_be_made(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     matches!(error, JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. })
-}
-
-/// Lists the journals that these paths stand for.
-///
-/// A file stands for itself. A folder stands for all files in it whose names end in `.journal` and do not begin with
-/// a dot, in the order of their names. A file that is named twice, also through symbolic links, is listed once. Hard
-/// links are not recognised, because some file systems give all files the same inode number. Reading a file twice does
-/// no harm.
-///
-/// # Errors
-///
-/// [`Error::Journal`] if a path leads nowhere, or if a folder cannot be read.
-pub fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
-    for path in paths.iter().map(AsRef::as_ref) {
-        let metadata =
-            fs::metadata(path).map_err(|error| JournalError::cannot("open", error).at(path))?;
-        if metadata.is_dir() {
-            let mut names = journal_names(path)?;
-            names.sort_unstable();
-            files.extend(names.into_iter().map(|name| path.join(name)));
-        } else {
-            files.push(path.to_owned());
-        }
-    }
-    Ok(without_repetitions(files))
-}
-
-/// Returns these files without those that stand further in front, too.
-fn without_repetitions(files: Vec<PathBuf>) -> Vec<PathBuf> {
-    // A file that has disappeared meanwhile is reported when it is read.
-    let real_paths: Vec<Option<PathBuf>> =
-        files.par_iter().map(|path| fs::canonicalize(path).ok()).collect();
-    let mut listed = HashSet::new();
-    let mut kept = Vec::new();
-    for (file, real_path) in files.into_iter().zip(real_paths) {
-        let is_new = match real_path {
-            Some(real_path) => listed.insert(real_path),
-            None => true,
-        };
-        if is_new {
-            kept.push(file);
-        }
-    }
-    kept
-}
-
-/// Lists the names in a folder that end in `.journal`, without names that begin with a dot: some systems put a file
-/// of their own beside each file, such as `._q.journal`.
-fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
-    let mut names =
-        all_names(folder).map_err(|error| JournalError::cannot("open", error).at(folder))?;
-    names.retain(|name| {
-        let name = name.as_encoded_bytes();
-        name.ends_with(b".journal") && !name.starts_with(b".")
-    });
-    Ok(names)
-}
-
-/// Lists all names in a folder.
-fn all_names(folder: &Path) -> io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        names.push(entry?.file_name());
-    }
-    Ok(names)
 }

@@ -9,14 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Record;
-use super::first_line::Wanted;
 use super::folder::read_folder;
-use super::lock::LockedJournal;
-use super::reader::Reading;
-use super::runs::Run;
-use super::writer::Journal;
+use super::from_disk::lock_and_read;
 use crate::cancel::Cancel;
 use crate::error::{DisputedUnit, Error, JournalError};
+use crate::journal::{Journal, LockedJournal, Reading, Run, Wanted};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
@@ -71,7 +68,7 @@ impl Place {
         } else if found.is_none() {
             (Self::NewFile(path.to_owned()), None)
         } else {
-            let (journal, record) = LockedJournal::lock_and_read(path, cancel)?;
+            let (journal, record) = lock_and_read(path, cancel)?;
             (Self::File(journal), record)
         };
         if let Some(record) = &record {

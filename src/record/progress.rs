@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::Record;
-use super::reader::JournalFile;
-use super::runs::Run;
 use crate::error::Error;
+use crate::journal::{JournalFile, Run};
 use crate::plan::shard::Shard;
 
 /// The progress of a shard.

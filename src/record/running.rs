@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use super::Record;
-use super::disk::is_being_written;
 use super::progress::ShardUnits;
-use super::reader::{DoneLine, JournalFile, Reading};
-use super::runs::{Run, RunKind};
+use super::samples::RunKind;
 use crate::cancel::Cancel;
-use crate::forecast::{Approximate, Cores, Rest, Sample, WallTime};
+use crate::forecast::{Approximate, Cores, Forecast, Rest, Sample};
+use crate::journal::{DoneLine, JournalFile, Reading, Run, is_being_written};
 use crate::plan::shard::Shard;
 
 /// A shorter time without a line means nothing, because the clocks of two machines differ.
@@ -29,18 +28,6 @@ struct Process<'a> {
     run: &'a Run,
     /// The cores that the process got lately.
     cores: Cores,
-}
-
-/// The time that the rest of a count takes.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct WorkLeft {
-    /// The CPU time of all missing units in seconds. `None` while nothing is finished. The standard error is infinite
-    /// while too little is finished.
-    pub cpu_seconds: Option<Approximate>,
-    /// The wall time until the last of the processes that are counting at this moment ends, because its shard is
-    /// complete. `None` if no process is counting, or while too little is known.
-    pub wall_time: Option<WallTime>,
 }
 
 impl Record {
@@ -131,13 +118,17 @@ impl Running<'_> {
         self.processes.iter().filter_map(|process| process.silence(now)).max()
     }
 
-    /// Estimates how long the missing units take.
+    /// Estimates how long the missing units take. Returns `None` while nothing is finished.
+    ///
+    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are counting
+    /// at this moment ends, because its shard is complete, and the cores are those of all these processes. Both are
+    /// `None` if no process is counting, or while too little is known.
     ///
     /// The sample is the work of runs with the kernel, CPU and number of threads of the runs that are counting. If no
     /// process is counting, the sample is all runs. The standard error is infinite if these runs are not like each
     /// other. It is also infinite if no run like the ones that are counting has finished a unit: then the sample is
     /// all runs.
-    pub fn work_left(&self) -> WorkLeft {
+    pub fn time_left(&self) -> Option<Forecast> {
         let mut current = kinds_of(self.processes.iter().map(|process| process.run));
         if current.is_empty() {
             current = kinds_of(self.record.runs());
@@ -152,17 +143,17 @@ impl Running<'_> {
             let seconds = sample.estimate_cpu_seconds(rest)?;
             Some(if is_error_known { seconds } else { Approximate::roughly(seconds.value) })
         };
-        WorkLeft {
-            cpu_seconds: estimate(self.record.rest()).map(Approximate::with_run_variation),
-            wall_time: self.wall_time(estimate),
-        }
+        let whole = Forecast::of(estimate(self.record.rest())?, None);
+        let Some(latest) = self.latest_end(estimate) else { return Some(whole) };
+        Some(Forecast { cpu_seconds: whole.cpu_seconds, ..latest })
     }
 
-    /// Returns the wall time until the last of the processes ends. `estimate` returns the CPU seconds of a rest.
-    fn wall_time(&self, estimate: impl Fn(Rest) -> Option<Approximate>) -> Option<WallTime> {
+    /// Returns the forecast of the process that ends last, with the cores of all processes. `estimate` returns the CPU
+    /// seconds of a rest.
+    fn latest_end(&self, estimate: impl Fn(Rest) -> Option<Approximate>) -> Option<Forecast> {
         let cores_of_thread = self.cores_of_thread()?;
         let mut shards = ShardsByNumber::default();
-        let mut latest: Option<WallTime> = None;
+        let mut latest: Option<Forecast> = None;
         let mut all_cores = 0.0;
         for process in &self.processes {
             let shard = process.run.shard;
@@ -173,13 +164,13 @@ impl Running<'_> {
             };
             let threads = process.run.threads as f64;
             let cores = process.cores().unwrap_or(cores_of_thread * threads);
-            let time = WallTime::of(estimate(rest)?, cores);
+            let end = Forecast::of(estimate(rest)?, Some(cores));
             all_cores += cores;
-            if latest.is_none_or(|latest| latest.seconds.value < time.seconds.value) {
-                latest = Some(time);
+            if latest.is_none_or(|latest| latest.wall_value() < end.wall_value()) {
+                latest = Some(end);
             }
         }
-        latest.map(|latest| WallTime { cores: all_cores, ..latest })
+        latest.map(|latest| Forecast { cores: Some(all_cores), ..latest })
     }
 
     /// Returns how many cores a thread got lately, on average over the processes of which that is known.
@@ -229,8 +220,8 @@ impl ShardsByNumber {
 fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
     let mut kinds: Vec<RunKind> = Vec::new();
     for run in runs {
-        if !kinds.iter().any(|kind| run.is_of(kind)) {
-            kinds.push(run.kind());
+        if !kinds.iter().any(|kind| kind.has(run)) {
+            kinds.push(RunKind::of(run));
         }
     }
     kinds

@@ -14,7 +14,7 @@ fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
         let count = Count::new(size(32)).engine(engine).threads(2);
         let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
         assert_eq!(rough.sample.done.units, 0, "{engine}: {rough:?}");
-        for time in [rough.seconds, rough.cpu_seconds] {
+        for time in [rough.time.wall_seconds.expect("a wall time"), rough.time.cpu_seconds] {
             assert!(time.value > 1e9 && time.standard_error.is_infinite(), "{engine}: {rough:?}");
         }
         assert!(rough.total.value == 0.0 && rough.total.standard_error.is_infinite(), "{engine}");
@@ -69,7 +69,11 @@ fn a_sample_of_all_units_is_the_total() {
                 (estimated.value - counted).abs() < 1e-6 * counted.max(1.0),
                 "n = {n}, {engine}"
             );
-            for error in [estimated, estimate.seconds, estimate.cpu_seconds] {
+            for error in [
+                estimated,
+                estimate.time.wall_seconds.expect("a wall time"),
+                estimate.time.cpu_seconds,
+            ] {
                 assert_eq!(error.standard_error, 0.0, "n = {n}, {engine}: {estimate:?}");
             }
         }

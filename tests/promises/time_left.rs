@@ -106,7 +106,7 @@ fn a_damaged_line_costs_no_forecast() {
         fs::write(&path, bytes).expect("room");
         let record = Record::read(&[&path]).expect("readable").expect("a journal");
         assert_eq!((record.runs().count(), record.left_out().len()), (1, 1), "byte {byte}");
-        let left = record.running().work_left().cpu_seconds.expect("a forecast");
+        let left = record.running().time_left().expect("a forecast").cpu_seconds;
         assert!(left.standard_error.is_finite(), "byte {byte}");
     }
 }

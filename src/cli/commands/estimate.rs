@@ -104,9 +104,9 @@ impl EstimateArgs {
             .bare(rounded(seconds.value, 6))
             .approximate("estimated_seconds", Some(seconds))
             .field("cores", self.cores)
-            .field("cores_of_sample", estimate.cores.map(|cores| rounded(cores, 2)))
-            .row("CPU time", expected(estimate.cpu_seconds))
-            .approximate("estimated_cpu_seconds", Some(estimate.cpu_seconds))
+            .field("cores_of_sample", estimate.time.cores.map(|cores| rounded(cores, 2)))
+            .row("CPU time", expected(estimate.time.cpu_seconds))
+            .approximate("estimated_cpu_seconds", Some(estimate.time.cpu_seconds))
             .row("total", total_text(total, published))
             .field("memory", memory)
             .field("counted", sample.is_complete())
@@ -124,7 +124,7 @@ impl EstimateArgs {
     fn seconds_of_count(&self, estimate: &Estimate) -> Approximate {
         match self.cores {
             Some(cores) => estimate.on_cores(cores),
-            None => estimate.seconds,
+            None => estimate.time.wall_seconds.expect("an estimate has a wall time"),
         }
     }
 
@@ -134,12 +134,10 @@ impl EstimateArgs {
         if let Some(cores) = self.cores {
             return format!("{} on {} like this one", expected(seconds), many(cores, "core"));
         }
-        match estimate.cores {
-            Some(cores) if !estimate.sample.is_complete() => {
-                wall_time(seconds, estimate.sample.threads, cores)
-            }
-            _ => expected(seconds),
+        if estimate.sample.is_complete() {
+            return expected(seconds);
         }
+        wall_time(seconds, estimate.sample.threads, estimate.time.cores)
     }
 }
 

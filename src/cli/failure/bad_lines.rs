@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::Error;
-use crate::record::{JournalError, RecordedCount, is_being_written};
+use crate::journal::is_being_written;
+use crate::record::{JournalError, RecordedCount};
 
 use crate::cli::output::quote::quoted;
 use crate::cli::output::stderr::print_first;

@@ -15,7 +15,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::forecast::TimeLeft;
+use crate::forecast::{Forecast, TimeLeft};
 use crate::{UnitsDone, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -192,12 +192,13 @@ impl Notes {
         self.next_look = Some(now + LOOK_EVERY);
         let Work::Count { command, threads, left } = &self.work else { return None };
         let left = left.estimate()?;
-        let whole = self.begun.elapsed().as_secs_f64() + left.seconds.value;
-        if !left.seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
+        let seconds = left.wall_seconds?;
+        let whole = self.begun.elapsed().as_secs_f64() + seconds.value;
+        if !seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
             return None;
         }
         self.next_look = None;
-        let time = wall_time(left.seconds, *threads, left.cores);
+        let time = wall_time(seconds, *threads, left.cores);
         Some(format!(
             "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal NEW.journal",
             self.name
@@ -237,12 +238,10 @@ impl Notes {
         match &self.work {
             Work::Count { threads, left, .. } => {
                 let percent = percent(done, all);
-                let time_left = match left.estimate() {
-                    Some(left) => {
-                        format!("ETA {}, ", wall_time(left.seconds, *threads, left.cores))
-                    }
-                    None => String::new(),
-                };
+                let mut time_left = String::new();
+                if let Some(Forecast { wall_seconds: Some(seconds), cores, .. }) = left.estimate() {
+                    time_left = format!("ETA {}, ", wall_time(seconds, *threads, cores));
+                }
                 format!("{percent}%, {time_left}elapsed {elapsed}, {done}/{all} units")
             }
             Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),

@@ -96,7 +96,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&UnitsDone { elapsed: now, ..report });
         if now >= next_estimate
-            && let Some(WallTime { seconds, .. }) = left.estimate()
+            && let Some(Forecast { wall_seconds: Some(seconds), .. }) = left.estimate()
             && seconds.standard_error.is_finite()
         {
             estimates.push((now, seconds));
@@ -156,13 +156,16 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 fn a_busy_machine_takes_longer() {
     let mut left = of_all(1000, 2);
     for unit in 0..100 {
-        assert_eq!(left.estimate().is_some(), unit >= 2, "after {unit} s");
+        let wall_seconds = left.estimate().and_then(|left| left.wall_seconds);
+        assert_eq!(wall_seconds.is_some(), unit >= 2, "after {unit} s");
         let units = 7 * unit..7 * unit + 1;
         let elapsed = Duration::from_secs(unit as u64 + 1);
         let cpu_time = Duration::from_secs(1);
         left.record(&UnitsDone { units, elapsed, cpu_time, ..UnitsDone::default() });
     }
-    let WallTime { seconds, cores } = left.estimate().expect("a hundred units");
+    let forecast = left.estimate().expect("a hundred units");
+    let seconds = forecast.wall_seconds.expect("a hundred units");
+    let cores = forecast.cores.expect("a hundred units");
     // 900 units of one second on one core in all.
     assert!((cores - 1.0).abs() < 0.01 && (seconds.value - 900.0).abs() < 3.0, "{seconds:?}");
 }

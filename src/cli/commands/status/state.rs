@@ -131,25 +131,27 @@ impl<'a> CountState<'a> {
 
     /// Adds the CPU time so far, and what the rest will take. After a silence of a process, nobody knows when it ends.
     fn add_times(&self, report: &mut Report) {
-        let left = self.running.work_left();
-        let wall_time = left.wall_time.filter(|_| self.silence.is_none());
+        let left = self.running.time_left();
+        let ends = left.filter(|_| self.silence.is_none());
+        let seconds = ends.and_then(|ends| ends.wall_seconds);
+        let cores = ends.and_then(|ends| ends.cores);
         let mut cpu_time = format!("{} measured", duration(self.record.cpu_time()));
         if self.record.total().is_none()
-            && let Some(seconds) = left.cpu_seconds
+            && let Some(left) = left
         {
-            cpu_time += &format!(", {} to go", expected(seconds));
+            cpu_time += &format!(", {} to go", expected(left.cpu_seconds));
         }
         report
             .row("CPU time", cpu_time)
-            .approximate("cpu_seconds_left", left.cpu_seconds)
-            .approximate("seconds_left", wall_time.map(|left| left.seconds))
-            .field("cores", wall_time.map(|left| rounded(left.cores, 2)));
+            .approximate("cpu_seconds_left", left.map(|left| left.cpu_seconds))
+            .approximate("seconds_left", seconds)
+            .field("cores", cores.map(|cores| rounded(cores, 2)));
         if self.running.is_empty() {
             return;
         }
-        let text = match wall_time {
-            Some(left) => {
-                let time = wall_time_text(left.seconds, self.running.threads(), left.cores);
+        let text = match seconds {
+            Some(seconds) => {
+                let time = wall_time_text(seconds, self.running.threads(), cores);
                 match self.missing_after_running() {
                     0 => time,
                     missing => {

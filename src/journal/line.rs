@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::runs::Run;
+use super::run::Run;
 use crate::plan::Plan;
 use crate::plan::done::UnitsDone;
 

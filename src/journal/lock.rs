@@ -1,19 +1,17 @@
-//! Journals that this process has locked, before it begins to write: opened, synced and read.
+//! Journals that this process has locked, before it begins to write.
 //!
 //! The lock is held until the process ends. So a second process that is given the same file is refused. On some file
 //! systems locks do nothing, and two processes may write one file. So a process never cuts off what it has not read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Seek};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::Builder;
 
-use super::disk::{create_new, drop_cache, file_name, lock_for_writing, open_with, path_leads_to};
-use super::first_line::FirstLine;
-use super::reader::{DoneLine, JournalFile, Reading};
-use super::{Gathered, Record};
+use super::disk::{create_new, lock_for_writing, open_with, path_leads_to};
+use super::names::file_name;
+use super::reader::JournalFile;
 use crate::cancel::{Cancel, Waited, wait_for_message};
 use crate::error::{Error, JournalError};
 use crate::plan::Plan;
@@ -21,8 +19,8 @@ use crate::plan::shard::Shard;
 
 /// A journal that this process has locked, and to which it will append.
 pub(crate) struct LockedJournal {
-    pub(super) path: PathBuf,
-    pub(super) file: File,
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
     /// The number of bytes that were read from the file.
     pub(super) length: u64,
     /// The number of these bytes that stay: all but an incomplete last line.
@@ -46,28 +44,27 @@ impl LockedJournal {
         }
     }
 
-    /// Locks the journal at a path and reads it from the disk. Returns no record if the journal has not begun.
-    pub(super) fn lock_and_read(
-        path: &Path,
-        cancel: &Cancel,
-    ) -> Result<(Self, Option<Record>), Error> {
+    /// Locks the journal at a path, and waits until the disk has what it holds. It has to be read next.
+    pub(crate) fn lock(path: &Path, cancel: &Cancel) -> Result<Self, Error> {
         // The file is opened without `create`: Linux may refuse that for a file of another user
         // (`fs.protected_regular`).
         let file = open_and_lock(path, OpenOptions::new().read(true).append(true))?;
-        // The cache keeps what is not yet on disk, so that is written first.
+        // The cache keeps what is not yet on disk, so that is written before anything is read.
         sync_unless_cancelled(path, &file, cancel)?;
-        let (record, length) = read_whole_from_disk(path, &file, None, cancel)?;
-        let mut journal = Self { length, ..Self::empty(path, file, false) };
-        if let Some(record) = &record {
-            let read = &record.files()[0];
-            journal.kept = read.bytes;
-            journal.lacks_line_feed = read.lacks_line_feed;
+        Ok(Self::empty(path, file, false))
+    }
+
+    /// Notes that `length` bytes were read, and what they turned out to be: `None` if the journal has not begun.
+    pub(crate) fn was_read(&mut self, length: u64, read: Option<&JournalFile>) {
+        self.length = length;
+        if let Some(read) = read {
+            self.kept = read.bytes;
+            self.lacks_line_feed = read.lacks_line_feed;
         }
-        Ok((journal, record))
     }
 
     /// Creates a journal and locks it. If another process has made the file meanwhile, the file is opened.
-    pub(super) fn create(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         let file = open_and_lock(path, OpenOptions::new().read(true).append(true).create(true))?;
         Ok(Self::empty(path, file, false))
     }
@@ -75,7 +72,7 @@ impl LockedJournal {
     /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share a
     /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
     /// not its parents: they might belong to a file system that is not mounted.
-    pub(super) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
+    pub(crate) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
         let is_new_folder = match fs::create_dir(folder) {
             Ok(()) => true,
             // Something has the name. If it is no folder, or cannot be seen, the new file cannot be made in it.
@@ -129,57 +126,4 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
         Waited::Ended => Err(cannot_write(io::Error::other("the thread that syncs has failed"))),
         Waited::Over => Err(Error::StoppedBefore { what: "the disk had taken the journal" }),
     }
-}
-
-/// Reads a whole journal from the disk, not from the cache, as far as the system allows that. The file was just opened.
-/// Returns what the journal holds, `None` if it has not begun, and the number of bytes that were read.
-///
-/// # Errors
-///
-/// [`Error::Journal`] if the file cannot be read to its end, or if its first line names no plan, whether the plan is
-/// known or not: nobody could read the file again. [`Error::StoppedBefore`] after a cancellation.
-pub(super) fn read_whole_from_disk(
-    path: &Path,
-    mut file: &File,
-    known_plan: Option<&Arc<Plan>>,
-    cancel: &Cancel,
-) -> Result<(Option<Record>, u64), Error> {
-    let cannot_read = |error| JournalError::cannot("read", error).at(path);
-    drop_cache(file);
-    let first = FirstLine::read(&mut BufReader::new(file)).map_err(|error| error.at(path))?;
-    let Some(first) = first else {
-        // Such a file was read to its end.
-        return Ok((None, file.stream_position().map_err(cannot_read)?));
-    };
-    let plan = match known_plan {
-        Some(plan) => Arc::clone(plan),
-        None => Arc::new(first.make_plan(path)?),
-    };
-    file.rewind().map_err(cannot_read)?;
-    let mut gathered = Gathered::new(Arc::clone(&plan))?;
-    let put = |line: DoneLine<'_>| gathered.put(&line);
-    let reading = Reading::new(&plan, cancel);
-    let found = JournalFile::read(path, file, &reading, put)?;
-    let record = Record::from_journals(gathered, path, vec![Ok(found)], &reading)?;
-    check_is_whole(&record)?;
-    // If the reading ended early, the rest must not be cut off.
-    let read = file.stream_position().map_err(cannot_read)?;
-    let length = file.metadata().map_err(cannot_read)?.len();
-    if read != length {
-        return Err(cannot_read(io::Error::other(format!(
-            "{read} of {length} bytes could be read"
-        ))));
-    }
-    let has_begun = !record.files().is_empty();
-    Ok((has_begun.then_some(record), length))
-}
-
-/// Checks that the system did not refuse to read a part of the journal.
-fn check_is_whole(record: &Record) -> Result<(), Error> {
-    for error in &record.left_out {
-        if let Error::Journal { error: JournalError::Io { .. }, .. } = error {
-            return Err(error.clone());
-        }
-    }
-    Ok(())
 }

@@ -4,18 +4,16 @@
 //! The thread of [`sync`](super::sync) forces the lines to disk.
 
 use std::fs;
-use std::io::{self, BufReader, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{drop_cache, folder_of, open, sync_folder};
+use super::disk::{folder_of, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
-use super::lock::{LockedJournal, read_whole_from_disk};
-use super::reader::{JournalFile, Reading};
-use super::runs::Run;
+use super::lock::LockedJournal;
+use super::run::Run;
 use super::sync::{SharedFile, Syncer, UnsyncedFolders};
-use crate::cancel::Cancel;
 use crate::error::{Error, IoError, JournalError};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
@@ -37,7 +35,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Begins to write after the lines that the journal holds. The first lines written say who counts.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         locked: LockedJournal,
         plan: &Arc<Plan>,
         held: Sum,
@@ -71,6 +69,11 @@ impl Journal {
         Ok(Self { plan, shard: run.shard, line_crc, held, held_bytes, file, syncer })
     }
 
+    /// Returns the plan.
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
     /// Returns the path of the journal.
     pub(crate) fn path(&self) -> &Path {
         &self.file.path
@@ -91,18 +94,30 @@ impl Journal {
         self.file.take_news().map(|news| news.at(self.path()))
     }
 
-    /// Waits until the disk has the whole journal, reads it back from there, and checks that it holds what was counted.
+    /// Returns the sum of all that the journal held when it was opened.
+    pub(crate) fn held(&self) -> Sum {
+        self.held
+    }
+
+    /// Returns the number of bytes that the journal held when it was opened.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    /// Waits until the disk has the whole journal, and looks whether the file is still as this process left it. Returns
+    /// what has harmed it, if it has to be read to know what that means.
+    ///
     /// Calls `waits` once if the disk takes its time. From then on, the wait ends if `is_over` returns true.
     ///
-    /// If the count is complete, all of the journal is read back, else only what this process has written. A count that
-    /// was stopped has to end soon, and whoever resumes it reads the whole journal.
-    pub(crate) fn close_and_check(
-        mut self,
-        counted: Sum,
-        is_complete: bool,
+    /// # Errors
+    ///
+    /// [`Error::Journal`] if the disk has not taken the journal, or if its path leads elsewhere: then what it held is
+    /// saved beside it.
+    pub(crate) fn end(
+        &mut self,
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Closed, Error> {
+    ) -> Result<Option<JournalError>, Error> {
         let synced = self.wait_for_disk(waits, is_over);
         if synced == Err(JournalError::NotYetSynced) {
             // Whatever asks the file system at this moment might have to wait as well.
@@ -113,29 +128,8 @@ impl Journal {
             // That is also the reason if the disk did not take its lines.
             return Err(self.save_beside().at(self.path()));
         }
-        if let Err(error) = synced {
-            return Err(error.at(self.path()));
-        }
-        let is_end_enough = !is_complete && self.held_bytes > 0;
-        let read_back = if is_end_enough {
-            self.read_end_back(counted)
-        } else {
-            self.read_back(self.held + counted)
-        };
-        let reason = match read_back {
-            Ok(Some(closed)) => return Ok(Closed { news: self.take_news(), ..closed }),
-            Ok(None) => JournalError::NotAsWritten,
-            // The first line names another plan than it did.
-            Err(Error::PlansDiffer { plans: [_, plan], .. }) => {
-                return Err(JournalError::Overwritten { plan }.at(self.path()));
-            }
-            Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
-                let what = "it was overwritten during the count";
-                return Err(JournalError::NoPlan { what }.at(self.path()));
-            }
-            Err(error) => return Err(error),
-        };
-        Err(harm.unwrap_or(reason).at(self.path()))
+        synced.map_err(|error| error.at(self.path()))?;
+        Ok(harm)
     }
 
     /// Saves what the journal held in a new journal beside it, because its path leads to another file or nowhere, while
@@ -174,33 +168,6 @@ impl Journal {
         Ok(saved.path)
     }
 
-    /// Reads the journal back from the disk. Returns `None` if it does not hold this sum.
-    fn read_back(&self, sum: Sum) -> Result<Option<Closed>, Error> {
-        let file = open(self.path())?;
-        let plan = Some(&self.plan);
-        let (record, _) = read_whole_from_disk(self.path(), &file, plan, &Cancel::new())?;
-        let Some(record) = record.filter(|record| record.sum() == sum) else { return Ok(None) };
-        let runs = record.runs().cloned().collect();
-        Ok(Some(Closed { runs, is_end: false, left_out: record.left_out, news: None }))
-    }
-
-    /// Reads the first line of the journal back from the disk, and what this process has written. Returns `None` if that
-    /// does not hold this sum.
-    fn read_end_back(&self, sum: Sum) -> Result<Option<Closed>, Error> {
-        let cannot_read = |error| JournalError::cannot("read", error).at(self.path());
-        let mut file = open(self.path())?;
-        drop_cache(&file);
-        FirstLine::read(&mut BufReader::new(&file)).map_err(|error| error.at(self.path()))?;
-        file.seek(SeekFrom::Start(self.held_bytes)).map_err(cannot_read)?;
-        let cancel = Cancel::new();
-        let reading = Reading::new(&self.plan, &cancel);
-        let (runs, read) =
-            JournalFile::read_end(self.path(), &file, &reading).map_err(cannot_read)?;
-        let is_as_written = read == sum;
-        let closed = Closed { runs, is_end: true, left_out: Vec::new(), news: None };
-        Ok(is_as_written.then_some(closed))
-    }
-
     /// Asks the thread that syncs to end, and waits until the disk has all lines, or the wait is over.
     fn wait_for_disk(
         &mut self,
@@ -214,18 +181,6 @@ impl Journal {
             None => Ok(()),
         }
     }
-}
-
-/// A journal that was read back at the end of a count.
-pub(crate) struct Closed {
-    /// The processes that wrote what was read back.
-    pub(crate) runs: Vec<Run>,
-    /// Whether only the lines of this process were read back.
-    pub(crate) is_end: bool,
-    /// The reasons why lines were left out.
-    pub(crate) left_out: Vec<Error>,
-    /// What has happened to the journal, unless it was returned before.
-    pub(crate) news: Option<Error>,
 }
 
 /// Forces finished units to disk even if the count panics.

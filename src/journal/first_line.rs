@@ -32,27 +32,27 @@ pub(crate) struct Wanted {
 }
 
 /// The first line of a journal that was read.
-pub(super) struct FirstLine {
+pub(crate) struct FirstLine {
     version: String,
     /// The plan, as a [`Plan`] is displayed.
-    pub(super) plan: String,
+    pub(crate) plan: String,
 }
 
 impl FirstLine {
     /// Returns the first line that this version writes for a plan, with its line feed.
-    pub(super) fn format(plan: &Plan) -> String {
+    pub(crate) fn format(plan: &Plan) -> String {
         LineCrc::FIRST_LINE.add_to(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
     }
 
     /// Opens a journal and reads its first line. Returns `None` if the journal has not begun.
-    pub(super) fn read_at(path: &Path) -> Result<Option<Self>, Error> {
+    pub(crate) fn read_at(path: &Path) -> Result<Option<Self>, Error> {
         let mut input = BufReader::with_capacity(512, open(path)?);
         Self::read(&mut input).map_err(|error| error.at(path))
     }
 
     /// Opens a journal, reads its first line, and makes the plan that the line names. Returns `None` if the journal has
     /// not begun.
-    pub(super) fn read_plan_at(path: &Path) -> Result<Option<Plan>, Error> {
+    pub(crate) fn read_plan_at(path: &Path) -> Result<Option<Plan>, Error> {
         match Self::read_at(path)? {
             Some(first) => first.make_plan(path).map(Some),
             None => Ok(None),
@@ -60,7 +60,7 @@ impl FirstLine {
     }
 
     /// Reads the first line. Returns `None` if the journal has not begun.
-    pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
+    pub(crate) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
         let mut bytes = Vec::new();
         let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut bytes);
         read.map_err(|error| JournalError::cannot("read", error))?;
@@ -73,7 +73,7 @@ impl FirstLine {
     }
 
     /// Parses a first line, given without its line feed.
-    pub(super) fn parse(line: &[u8]) -> Result<Self, JournalError> {
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, JournalError> {
         let has_magic =
             line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" "));
         if !has_magic {
@@ -104,7 +104,7 @@ impl FirstLine {
     }
 
     /// Returns which count of its plan the journal holds.
-    pub(super) fn which_count(&self) -> WhichCount {
+    pub(crate) fn which_count(&self) -> WhichCount {
         let is_second = self.plan.contains(" count=second ");
         if is_second { WhichCount::Second } else { WhichCount::First }
     }
@@ -121,7 +121,7 @@ impl FirstLine {
     }
 
     /// Returns whether the journal is one of the count that a process is about to run.
-    pub(super) fn is_of(&self, wanted: &Wanted) -> bool {
+    pub(crate) fn is_of(&self, wanted: &Wanted) -> bool {
         if self.parse_field("n=") != Some(wanted.size) || self.which_count() != wanted.which {
             return false;
         }
@@ -142,7 +142,7 @@ impl FirstLine {
     ///
     /// [`JournalError::OtherPlan`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
     /// memory.
-    pub(super) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
+    pub(crate) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
         let mut made = "no such plan".to_owned();
         if let Some((size, engine, split_rows)) = self.settings() {
             match Plan::new(size, engine, split_rows) {

@@ -1,4 +1,4 @@
-//! The processes that wrote journals, and the units that each kind of them finished.
+//! The processes that wrote journals.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::engine::Kernel;
-use crate::forecast::Sample;
 use crate::machine::Cpu;
 use crate::machine::date::today;
 use crate::plan::done::UnitsDone;
@@ -62,20 +61,6 @@ impl Run {
         }
     }
 
-    /// Returns the kind of the run.
-    pub(crate) fn kind(&self) -> RunKind {
-        RunKind {
-            kernel: Arc::clone(&self.kernel),
-            machine: Arc::clone(&self.machine),
-            threads: self.threads,
-        }
-    }
-
-    /// Returns whether the run is of this kind.
-    pub(super) fn is_of(&self, kind: &RunKind) -> bool {
-        self.kernel == kind.kernel && self.machine == kind.machine && self.threads == kind.threads
-    }
-
     /// Adds finished units to the run.
     pub(super) fn add(&mut self, done: &UnitsDone) {
         self.units += done.units.len();
@@ -116,64 +101,6 @@ impl fmt::Display for Run {
             write!(f, "date={date} ")?;
         }
         write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
-    }
-}
-
-/// A kind of runs. Units take equally long in all runs of a kind, because these have the same kernel, machine and number
-/// of threads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunKind {
-    kernel: Arc<str>,
-    machine: Arc<str>,
-    threads: usize,
-}
-
-/// The finished units of each kind of runs, with the CPU time that they took, for a forecast. There are few kinds,
-/// however many journals are read.
-#[derive(Debug)]
-pub(super) struct Samples {
-    /// The number of units of the plan.
-    units: usize,
-    of_kinds: Vec<(RunKind, Sample)>,
-}
-
-impl Samples {
-    /// Makes samples of a plan with this many units, without any finished unit.
-    pub(super) fn new(units: usize) -> Self {
-        Self { units, of_kinds: Vec::new() }
-    }
-
-    /// Adds consecutive units that a run finished.
-    pub(super) fn add(&mut self, run: &Run, done: &UnitsDone) {
-        match self.of_kinds.iter_mut().find(|(kind, _)| run.is_of(kind)) {
-            Some((_, sample)) => sample.add(done),
-            None => {
-                let mut sample = Sample::new(self.units);
-                sample.add(done);
-                self.of_kinds.push((run.kind(), sample));
-            }
-        }
-    }
-
-    /// Adds samples of the same plan.
-    pub(super) fn add_all(&mut self, others: Self) {
-        for (kind, other) in others.of_kinds {
-            match self.of_kinds.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sample)) => sample.add_all(&other),
-                None => self.of_kinds.push((kind, other)),
-            }
-        }
-    }
-
-    /// Returns the finished units of the wanted kinds.
-    pub(super) fn of(&self, is_wanted: impl Fn(&RunKind) -> bool) -> Sample {
-        let mut sum = Sample::new(self.units);
-        for (kind, sample) in &self.of_kinds {
-            if is_wanted(kind) {
-                sum.add_all(sample);
-            }
-        }
-        sum
     }
 }
 

@@ -10,10 +10,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk::{host_in, open};
+use super::disk::open;
 use super::first_line::FirstLine;
 use super::line::{Line, LineCrc, MAX_LINE_LEN, may_be_cut_off, may_hide_run};
-use super::runs::{Run, Texts};
+use super::names::host_in;
+use super::run::{Run, Texts};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
 use crate::numbers::add_number;
@@ -37,11 +38,11 @@ pub struct JournalFile {
     /// Whether the last of the complete lines has no line feed. That happens only if the line is damaged.
     pub(super) lacks_line_feed: bool,
     /// The reasons why lines were left out, or why the file was not read to its end.
-    pub(super) left_out: Vec<Error>,
+    pub(crate) left_out: Vec<Error>,
 }
 
 /// What a file turned out to be when it was read.
-pub(super) enum Found {
+pub(crate) enum Found {
     /// A journal that has not begun: the file is empty, or ends within its first line. All of it was read.
     NotBegun,
     /// A journal of the plan.
@@ -56,14 +57,14 @@ pub(super) enum Found {
 }
 
 /// A line with finished units, as [`JournalFile::read`] passes it on.
-pub(super) struct DoneLine<'a> {
+pub(crate) struct DoneLine<'a> {
     /// The number of the line, counted from 1.
-    pub(super) number: usize,
+    pub(crate) number: usize,
     /// The process that finished the units.
-    pub(super) run: &'a Run,
+    pub(crate) run: &'a Run,
     /// The number of this process among those that wrote the journal, counted from 1.
-    pub(super) run_number: usize,
-    pub(super) done: UnitsDone,
+    pub(crate) run_number: usize,
+    pub(crate) done: UnitsDone,
 }
 
 /// The number of pieces after which reading looks for a cancellation.
@@ -72,7 +73,7 @@ const LOOK_EVERY: usize = 256;
 const MAX_OTHERS: usize = 16;
 
 /// The reading of journals of one plan.
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     plan: &'a Plan,
     plan_text: String,
     line_crc: LineCrc,
@@ -83,7 +84,7 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// Makes a reading of journals of this plan, which a cancellation ends.
-    pub(super) fn new(plan: &'a Plan, cancel: &'a Cancel) -> Self {
+    pub(crate) fn new(plan: &'a Plan, cancel: &'a Cancel) -> Self {
         Self {
             plan,
             plan_text: plan.to_string(),
@@ -94,7 +95,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns [`Error::StoppedBefore`] after a cancellation.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.cancel.check("the journals were read")
     }
 }
@@ -106,7 +107,7 @@ impl JournalFile {
     }
 
     /// Opens a journal, and reads it as [`JournalFile::read`] does.
-    pub(super) fn read_at(
+    pub(crate) fn read_at(
         path: &Path,
         reading: &Reading<'_>,
         take: impl FnMut(DoneLine<'_>),
@@ -125,7 +126,7 @@ impl JournalFile {
     ///
     /// [`Error::Journal`] if the first line cannot be read, or if it is damaged and no other line is good.
     /// [`Error::StoppedBefore`] after a cancellation.
-    pub(super) fn read(
+    pub(crate) fn read(
         path: &Path,
         input: impl Read,
         reading: &Reading<'_>,
@@ -184,7 +185,7 @@ impl JournalFile {
 
     /// Reads the end of a journal, which begins with a line behind the first one. Returns the runs that began there, and
     /// the sum of the units in all lines.
-    pub(super) fn read_end(
+    pub(crate) fn read_end(
         path: &Path,
         input: impl Read,
         reading: &Reading<'_>,

@@ -1,8 +1,4 @@
-//! What journals ask of the file system: names, opening, locks, syncs, and whether a path leads to an open file.
-//!
-//! In a folder the journal of a shard is called `n28-0007-of-1000000.HOST.PID.journal`. The name says which shard a
-//! process counts, and on which host. It only saves reading, and nothing relies on it: users may rename files, and join
-//! many into one.
+//! What journals ask of the file system: opening, locks, syncs, and whether a path leads to an open file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -14,11 +10,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::engine::WhichCount;
 use crate::error::{Error, JournalError};
-use crate::machine::host_name;
-use crate::plan::Plan;
-use crate::plan::shard::Shard;
 
 /// The number of times that a held lock is tried, and the pause between two tries. A process that asks whether a
 /// journal is being written holds a shared lock for a moment, and must not stop a writer.
@@ -26,7 +18,7 @@ const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens a journal for reading.
-pub(super) fn open(path: &Path) -> Result<File, Error> {
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
     open_with(path, OpenOptions::new().read(true))
 }
 
@@ -110,7 +102,7 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 
 /// Drops the file from the cache of the operating system, so that it is read from the disk. Not every system can do
 /// this.
-pub(super) fn drop_cache(file: &File) {
+pub(crate) fn drop_cache(file: &File) {
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
     #[cfg(not(target_os = "linux"))]
@@ -149,56 +141,9 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The text in front of the shard in the name of a journal of a second count.
-const SECOND: &str = "second-";
-
-/// Returns the name of a journal of this process. If the number is above 1, the name contains it.
-pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
-    let n = plan.size();
-    let count = match plan.which_count() {
-        WhichCount::First => "",
-        WhichCount::Second => SECOND,
-    };
-    let index = shard.index();
-    let shards = shard.of();
-    let host = this_host();
-    let process = std::process::id();
-    let number = if number > 1 { format!(".{number}") } else { String::new() };
-    format!("n{n}-{count}{index:04}-of-{shards:04}.{host}.{process}{number}.journal")
-}
-
-/// Returns the board size, the count and the shard that the name of a journal contains.
-pub(super) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
-    let (what, _host) = name.strip_prefix('n')?.split_once('.')?;
-    let (n, part) = what.split_once('-')?;
-    let (which, numbers) = match part.strip_prefix(SECOND) {
-        Some(numbers) => (WhichCount::Second, numbers),
-        None => (WhichCount::First, part),
-    };
-    let (index, shards) = numbers.split_once("-of-")?;
-    let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
-    Some((n.parse().ok()?, which, shard))
-}
-
-/// Returns the host that the name of a journal contains, if a process created it in a folder.
-pub(super) fn host_in(name: &str) -> Option<&str> {
-    parse_file_name(name)?;
-    let mut fields = name.split('.').skip(1);
-    let host = fields.next()?;
-    let process = fields.next()?;
-    process.parse::<u32>().is_ok().then_some(host)
-}
-
-/// Returns the name of this host, as names of journals contain it.
-fn this_host() -> String {
-    host_name().replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::size::BoardSize;
-    use crate::engine::Engine;
 
     #[test]
     fn a_journal_is_being_written_while_its_lock_is_held() {
@@ -228,28 +173,5 @@ mod tests {
         });
         lock_for_writing(&file).expect("nobody writes");
         look.join().expect("no panic");
-    }
-
-    #[test]
-    fn names_are_understood() {
-        let size = BoardSize::new(12).expect("in range");
-        for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
-            let shard = Shard::new(index, shards).expect("in range");
-            for which in [WhichCount::First, WhichCount::Second] {
-                let plan = Plan::new(size, Engine::Colours, None).expect("a plan").for_count(which);
-                for number in 1..4 {
-                    let name = file_name(&plan, shard, number);
-                    assert_eq!(parse_file_name(&name), Some((12, which, shard)), "{name}");
-                    assert_eq!(host_in(&name), Some(&*this_host()), "{name}");
-                }
-            }
-        }
-        for other in ["packed.journal", "n28.journal", "n28-7.a.journal", "n28-7-of-7.a.journal"] {
-            assert_eq!(parse_file_name(other), None, "{other}");
-            assert_eq!(host_in(other), None, "{other}");
-        }
-        assert_eq!(host_in("n28-6-of-7.packed.journal"), None);
-        let elsewhere = host_in("n28-0006-of-0007.node-3-cluster.12.journal");
-        assert_eq!(elsewhere, Some("node-3-cluster"));
     }
 }

@@ -1,0 +1,158 @@
+//! One journal, read from the disk and not from the cache: when it is resumed, and at the end of a count, when it is
+//! compared with what was counted.
+
+use std::fs::File;
+use std::io::{self, BufReader, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Gathered, Record};
+use crate::cancel::Cancel;
+use crate::error::{Error, JournalError};
+use crate::journal::{
+    DoneLine, FirstLine, Journal, JournalFile, LockedJournal, Reading, Run, drop_cache, open,
+};
+use crate::plan::Plan;
+use crate::plan::done::Sum;
+
+/// Locks the journal at a path and reads it. Returns no record if the journal has not begun.
+pub(super) fn lock_and_read(
+    path: &Path,
+    cancel: &Cancel,
+) -> Result<(LockedJournal, Option<Record>), Error> {
+    let mut journal = LockedJournal::lock(path, cancel)?;
+    let (record, length) = read_whole(path, &journal.file, None, cancel)?;
+    journal.was_read(length, record.as_ref().map(|record| &record.files()[0]));
+    Ok((journal, record))
+}
+
+/// A journal that was read back at the end of a count.
+pub(crate) struct Closed {
+    /// The processes that wrote what was read back.
+    pub(crate) runs: Vec<Run>,
+    /// Whether only the lines of this process were read back.
+    pub(crate) is_end: bool,
+    /// The reasons why lines were left out.
+    pub(crate) left_out: Vec<Error>,
+    /// What has happened to the journal, unless it was returned before.
+    pub(crate) news: Option<Error>,
+}
+
+impl Closed {
+    /// Ends the writing of a journal, reads it back, and checks that it holds what was counted. `waits` and `is_over` are
+    /// those of [`Journal::end`].
+    ///
+    /// If the count is complete, all of the journal is read back, else only what this process has written. A count that
+    /// was stopped has to end soon, and whoever resumes it reads the whole journal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Journal`] if the journal does not hold what was counted.
+    pub(crate) fn close(
+        mut journal: Journal,
+        counted: Sum,
+        is_complete: bool,
+        waits: &dyn Fn(),
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, Error> {
+        let harm = journal.end(waits, is_over)?;
+        let is_end_enough = !is_complete && journal.held_bytes() > 0;
+        let read_back = if is_end_enough {
+            read_end_back(&journal, counted)
+        } else {
+            read_back(&journal, journal.held() + counted)
+        };
+        let reason = match read_back {
+            Ok(Some(closed)) => return Ok(Self { news: journal.take_news(), ..closed }),
+            Ok(None) => JournalError::NotAsWritten,
+            // The first line names another plan than it did.
+            Err(Error::PlansDiffer { plans: [_, plan], .. }) => {
+                return Err(JournalError::Overwritten { plan }.at(journal.path()));
+            }
+            Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
+                let what = "it was overwritten during the count";
+                return Err(JournalError::NoPlan { what }.at(journal.path()));
+            }
+            Err(error) => return Err(error),
+        };
+        Err(harm.unwrap_or(reason).at(journal.path()))
+    }
+}
+
+/// Reads a journal back. Returns `None` if it does not hold this sum.
+fn read_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
+    let file = open(journal.path())?;
+    let (record, _) = read_whole(journal.path(), &file, Some(journal.plan()), &Cancel::new())?;
+    let Some(record) = record.filter(|record| record.sum() == sum) else { return Ok(None) };
+    let runs = record.runs().cloned().collect();
+    Ok(Some(Closed { runs, is_end: false, left_out: record.left_out, news: None }))
+}
+
+/// Reads the first line of a journal back, and what this process has written. Returns `None` if that does not hold this
+/// sum.
+fn read_end_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
+    let path = journal.path();
+    let cannot_read = |error| JournalError::cannot("read", error).at(path);
+    let mut file = open(path)?;
+    drop_cache(&file);
+    FirstLine::read(&mut BufReader::new(&file)).map_err(|error| error.at(path))?;
+    file.seek(SeekFrom::Start(journal.held_bytes())).map_err(cannot_read)?;
+    let cancel = Cancel::new();
+    let reading = Reading::new(journal.plan(), &cancel);
+    let (runs, read) = JournalFile::read_end(path, &file, &reading).map_err(cannot_read)?;
+    let is_as_written = read == sum;
+    let closed = Closed { runs, is_end: true, left_out: Vec::new(), news: None };
+    Ok(is_as_written.then_some(closed))
+}
+
+/// Reads a whole journal from the disk, as far as the system allows that. The file was just opened. Returns what the journal holds, `None` if it has not begun, and the number of bytes that were read.
+///
+/// # Errors
+///
+/// [`Error::Journal`] if the file cannot be read to its end, or if its first line names no plan, whether the plan is
+/// known or not: nobody could read the file again. [`Error::StoppedBefore`] after a cancellation.
+fn read_whole(
+    path: &Path,
+    mut file: &File,
+    known_plan: Option<&Arc<Plan>>,
+    cancel: &Cancel,
+) -> Result<(Option<Record>, u64), Error> {
+    let cannot_read = |error| JournalError::cannot("read", error).at(path);
+    drop_cache(file);
+    let first = FirstLine::read(&mut BufReader::new(file)).map_err(|error| error.at(path))?;
+    let Some(first) = first else {
+        // Such a file was read to its end.
+        return Ok((None, file.stream_position().map_err(cannot_read)?));
+    };
+    let plan = match known_plan {
+        Some(plan) => Arc::clone(plan),
+        None => Arc::new(first.make_plan(path)?),
+    };
+    file.rewind().map_err(cannot_read)?;
+    let mut gathered = Gathered::new(Arc::clone(&plan))?;
+    let put = |line: DoneLine<'_>| gathered.put(&line);
+    let reading = Reading::new(&plan, cancel);
+    let found = JournalFile::read(path, file, &reading, put)?;
+    let record = Record::from_journals(gathered, path, vec![Ok(found)], &reading)?;
+    check_is_whole(&record)?;
+    // If the reading ended early, the rest must not be cut off.
+    let read = file.stream_position().map_err(cannot_read)?;
+    let length = file.metadata().map_err(cannot_read)?.len();
+    if read != length {
+        return Err(cannot_read(io::Error::other(format!(
+            "{read} of {length} bytes could be read"
+        ))));
+    }
+    let has_begun = !record.files().is_empty();
+    Ok((has_begun.then_some(record), length))
+}
+
+/// Checks that the system did not refuse to read a part of the journal.
+fn check_is_whole(record: &Record) -> Result<(), Error> {
+    for error in &record.left_out {
+        if let Error::Journal { error: JournalError::Io { .. }, .. } = error {
+            return Err(error.clone());
+        }
+    }
+    Ok(())
+}
