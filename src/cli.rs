@@ -21,7 +21,7 @@ use commands::{compare, count, cpu, estimate, generate, list, merge, status, tab
 use exit::Exit;
 use failure::failure::{Failure, guarded};
 use failure::signals;
-use input::memory::read_stated_memory;
+use input::memory::stated_memory;
 use input::session::{self, on_readers};
 use input::values::sizes;
 use output::quote::escaped;
@@ -114,7 +114,8 @@ fn run() -> Result<Exit, Failure> {
     session::share_one_heap();
     match CommandLine::try_parse() {
         Ok(line) => {
-            read_stated_memory()?;
+            // A wrong value is an error of every command, before it begins.
+            stated_memory()?;
             line.command.run()
         }
         // Also the short help for a command line without arguments. If nobody can be told, the exit code says enough.

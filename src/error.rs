@@ -11,7 +11,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use crate::numbers::choose;
+use crate::numbers::{available_bytes, choose};
 #[cfg(feature = "cli")]
 pub(crate) use journal::Lack;
 pub use journal::{IoError, JournalError, RecordedCount};
@@ -28,6 +28,7 @@ pub enum Error {
 
     /// The operating system refused to start threads.
     #[error("cannot start {}: {reason}", many_threads(*threads))]
+    #[non_exhaustive]
     ThreadsNotStarted {
         /// The number of threads that were asked for.
         threads: usize,
@@ -37,6 +38,7 @@ pub enum Error {
 
     /// The count of a unit is larger than `u64::MAX`.
     #[error("the count of unit {unit} does not fit in 64 bits")]
+    #[non_exhaustive]
     UnitOverflow {
         /// The number of the unit in its plan.
         unit: usize,
@@ -45,6 +47,7 @@ pub enum Error {
     /// An entry of a matrix of engine `colours` does not fit in 16 bits, so the engine cannot count the unit. No unit
     /// is known for which this happens.
     #[error("a matrix entry of unit {unit} does not fit in the 16 bits of engine colours")]
+    #[non_exhaustive]
     EntryOverflow {
         /// The number of the unit in its plan.
         unit: usize,
@@ -52,6 +55,7 @@ pub enum Error {
 
     /// The work was cancelled before it had a result.
     #[error("stopped before {what}")]
+    #[non_exhaustive]
     StoppedBefore {
         /// What had not happened yet, such as `the end of the unit`.
         what: &'static str,
@@ -64,6 +68,7 @@ pub enum Error {
     /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
     /// would not be whole. So the total or a number of symmetric solutions is wrong.
     #[error("Q({n}) = {total} cannot be right: it does not fit the numbers of symmetric solutions")]
+    #[non_exhaustive]
     Inconsistent {
         /// The board size.
         n: u32,
@@ -73,6 +78,7 @@ pub enum Error {
 
     /// A journal cannot be used.
     #[error("{}: {error}", path.display())]
+    #[non_exhaustive]
     Journal {
         /// The journal, or the folder of journals.
         path: PathBuf,
@@ -85,6 +91,7 @@ pub enum Error {
         "{} holds {}, but {} holds {}",
         files[1].display(), plans[1], files[0].display(), plans[0]
     )]
+    #[non_exhaustive]
     PlansDiffer {
         /// Two journals.
         files: [PathBuf; 2],
@@ -122,6 +129,20 @@ impl fmt::Display for InvalidValue {
 }
 
 /// Memory that a count needs and may not use.
+///
+/// ```
+/// use nqueens::{BoardSize, Count, Error};
+///
+/// let count = Count::new(BoardSize::new(24)?).threads(64).memory(1 << 30);
+/// match count.run() {
+///     Err(Error::LacksMemory(lack)) => {
+///         assert!(lack.usable_bytes() < lack.needed_bytes());
+///         println!("{lack}; {} threads fit", lack.fitting_threads());
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LackOfMemory {
     pub(crate) user: MemoryUser,
@@ -169,7 +190,7 @@ impl fmt::Display for LackOfMemory {
         if let Some(threads) = self.threads {
             write!(f, " on {}", many_threads(threads))?;
         }
-        write!(f, ", but {limit} leaves only {} MiB", self.usable >> 20)
+        write!(f, ", but {limit} leaves only {}", available_bytes(self.usable))
     }
 }
 

@@ -17,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::error::Error;
+use crate::numbers::available_bytes;
 use memory::process_limits;
 
 /// The largest number of threads that a count can start.
@@ -67,7 +68,8 @@ fn check_stacks(threads: usize) -> Result<(), Error> {
     let needed = threads as u64 * (STACK + STARTING_THREAD);
     for limit in process_limits() {
         if limit.available < needed {
-            let leaves = format!("{} leaves only {} MiB", limit.limit, limit.available >> 20);
+            let available = available_bytes(limit.available);
+            let leaves = format!("{} leaves only {available}", limit.limit);
             let reason =
                 format!("their stacks take {} MiB, but {leaves}", needed.div_ceil(1 << 20));
             return Err(Error::ThreadsNotStarted { threads, reason });

@@ -1,4 +1,4 @@
-//! Numbers in messages: ranges such as `3,7-9`, and the advice to choose one.
+//! Numbers in messages: ranges such as `3,7-9`, the advice to choose one, and bytes that are available.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -27,9 +27,21 @@ pub(crate) fn choose<T: PartialOrd + Display>(least: T, most: T) -> String {
     if least < most { format!("choose {least} to {most}") } else { format!("choose {least}") }
 }
 
+/// Returns bytes that are available, rounded down: `287 MiB`, or `768 KiB` if they are less than ten of these.
+pub(crate) fn available_bytes(bytes: u64) -> String {
+    let mebibytes = bytes >> 20;
+    if mebibytes < 10 { format!("{} KiB", bytes >> 10) } else { format!("{mebibytes} MiB") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_bytes_are_not_called_none() {
+        let texts = [0, 3 << 18, (10 << 20) - 1, 10 << 20, (852 << 20) + 1].map(available_bytes);
+        assert_eq!(texts, ["0 KiB", "768 KiB", "10239 KiB", "10 MiB", "852 MiB"]);
+    }
 
     #[test]
     fn ranges_are_written_as_job_arrays() {

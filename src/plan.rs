@@ -15,8 +15,8 @@ use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, Interrupt, RowDomains, Units};
 use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
 use crate::error::{Error, MemoryUser};
-pub(crate) use memory::check_memory_once;
-use memory::{RECOUNT_RESERVE, check_memory_of_threads};
+use crate::machine::memory::StatedMemory;
+use memory::{RECOUNT_RESERVE, check_memory_of_threads, check_memory_once};
 
 /// The units of one count.
 ///
@@ -45,6 +45,8 @@ pub struct Plan {
     engine: Engine,
     split_rows: Option<usize>,
     which: WhichCount,
+    /// What the user states of the memory, for all checks of memory that come with the plan.
+    stated_memory: Option<StatedMemory>,
     list: Box<dyn Units>,
     hash: OnceLock<u32>,
 }
@@ -61,14 +63,26 @@ impl Plan {
     /// [`Error::InvalidValue`] if the engine does not count boards of this size, or if `split_rows` is not 1 to 4.
     /// [`Error::LacksMemory`] if the list of units does not fit into memory.
     pub fn new(size: BoardSize, engine: Engine, split_rows: Option<usize>) -> Result<Self, Error> {
+        Self::with_memory(size, engine, split_rows, None)
+    }
+
+    /// Cuts the count of a board into the units of an engine, where the user may have stated how much memory there is.
+    pub(crate) fn with_memory(
+        size: BoardSize,
+        engine: Engine,
+        split_rows: Option<usize>,
+        stated_memory: Option<StatedMemory>,
+    ) -> Result<Self, Error> {
         engine.check(size)?;
         check_split_rows(split_rows)?;
         let rows = split_rows.unwrap_or(default_split_rows(size));
-        check_memory_once(MemoryUser::ListOfUnits, size, engine.list_bytes(size, rows))?;
+        let list_bytes = engine.list_bytes(size, rows);
+        check_memory_once(MemoryUser::ListOfUnits, size, list_bytes, stated_memory)?;
         let list = engine.units(size, rows);
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         let which = WhichCount::First;
-        Ok(Self { size, engine, split_rows, which, list, hash: OnceLock::new() })
+        let hash = OnceLock::new();
+        Ok(Self { size, engine, split_rows, which, stated_memory, list, hash })
     }
 
     /// Makes the plan of the first or of the second count of these units.
@@ -121,6 +135,11 @@ impl Plan {
         self.list.weight(unit)
     }
 
+    /// Checks that there is memory for something that is needed once, whatever the number of threads.
+    pub(crate) fn check_memory_of(&self, user: MemoryUser, bytes: u64) -> Result<(), Error> {
+        check_memory_once(user, self.size, bytes, self.stated_memory)
+    }
+
     /// Returns the solutions in consecutive units from `first` on: the sum of the counts, each times the weight of
     /// its unit. The sum cannot overflow, because the weights and the number of units are far below 2^32.
     pub(crate) fn solutions(&self, first: usize, counts: &[u64]) -> u128 {
@@ -155,7 +174,7 @@ impl Plan {
             Engine::Colours => MemoryUser::Colours,
             other => MemoryUser::OtherEngine(other.name()),
         };
-        check_memory_of_threads(user, self.size, bytes, reserve, threads)
+        check_memory_of_threads(user, self.size, bytes, reserve, threads, self.stated_memory)
     }
 
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
@@ -167,6 +186,7 @@ impl Plan {
             bytes,
             RECOUNT_RESERVE,
             threads,
+            self.stated_memory,
         )
     }
 

@@ -79,6 +79,7 @@ use crate::error::{DisputedUnit, Error};
 pub use crate::error::{IoError, JournalError, RecordedCount};
 use crate::journal::{DoneLine, FirstLine, Found, Reading};
 pub use crate::journal::{JournalFile, Run, journals_in};
+use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 #[cfg(feature = "cli")]
@@ -136,9 +137,22 @@ impl Record {
     /// [`Error::Journal`] if no journal names a plan that this build can make, and one of them cannot be read, is no
     /// journal, or names a plan of another build. [`Error::LacksMemory`] if the list of units or their counts do not fit
     /// into memory.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a pool, if rayon cannot start its global pool.
     pub fn read(paths: &[impl AsRef<Path> + Sync]) -> Result<Option<Self>, Error> {
+        Self::read_with_memory(paths, None)
+    }
+
+    /// Reads journals as [`Record::read`] does, where the user may have stated how much memory there is.
+    pub(crate) fn read_with_memory(
+        paths: &[impl AsRef<Path> + Sync],
+        stated_memory: Option<StatedMemory>,
+    ) -> Result<Option<Self>, Error> {
         let cancel = Cancel::new();
-        let Some((named_by, plan)) = find_plan(paths, &cancel)? else { return Ok(None) };
+        let found = find_plan(paths, stated_memory, &cancel)?;
+        let Some((named_by, plan)) = found else { return Ok(None) };
         let plan = Arc::new(plan);
         Self::read_of_plan(&plan, named_by, paths, &Reading::new(&plan, &cancel)).map(Some)
     }
@@ -430,12 +444,13 @@ fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
 /// journals of the plan would meet it, too.
 fn find_plan<'a>(
     paths: &'a [impl AsRef<Path>],
+    stated_memory: Option<StatedMemory>,
     cancel: &Cancel,
 ) -> Result<Option<(&'a Path, Plan)>, Error> {
     let mut first_error = None;
     for path in paths.iter().map(AsRef::as_ref) {
         cancel.check("the journals were read")?;
-        match FirstLine::read_plan_at(path) {
+        match FirstLine::read_plan_at(path, stated_memory) {
             Ok(Some(plan)) => return Ok(Some((path, plan))),
             Ok(None) => {}
             Err(error @ Error::LacksMemory(_)) => return Err(error),

@@ -168,7 +168,8 @@ fn split_mix(state: &mut u64) -> u64 {
 ///
 /// # Panics
 ///
-/// If there is no record, or if the plan has no unit with one of these numbers.
+/// If there is no record, or if the plan has no unit with one of these numbers. Outside of a pool, if rayon cannot start
+/// its global pool.
 pub fn verify(
     records: &[&Record],
     units: &[usize],

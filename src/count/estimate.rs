@@ -83,6 +83,10 @@ impl Count<'_> {
     ///
     /// The errors of [`Count::run`]. A cancellation is an error only if no unit was finished before:
     /// [`Error::StoppedBefore`].
+    ///
+    /// # Panics
+    ///
+    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check()?;
         let (sample, left) = self.take_sample(time)?;

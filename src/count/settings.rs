@@ -9,6 +9,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::journal::Wanted;
+use crate::machine::memory::StatedMemory;
 use crate::machine::{run_on, thread_pool};
 use crate::plan::shard::Shard;
 use crate::plan::{Plan, check_split_rows, text_of_split_rows};
@@ -64,6 +65,7 @@ pub struct Count<'a> {
     pub(super) journal: Option<PathBuf>,
     pub(super) observer: &'a dyn Observer,
     pub(super) cancel: Cancel,
+    stated_memory: Option<StatedMemory>,
 }
 
 impl<'a> Count<'a> {
@@ -80,6 +82,7 @@ impl<'a> Count<'a> {
             journal: None,
             observer: &(),
             cancel: Cancel::new(),
+            stated_memory: None,
         }
     }
 
@@ -153,6 +156,21 @@ impl<'a> Count<'a> {
         Self { cancel: cancel.clone(), ..self }
     }
 
+    /// Sets how many bytes of memory the machine has available, in place of what the operating system reports. By default,
+    /// or with `None`, the system is asked. With ZFS, for example, Linux does not count the cache as available, although
+    /// it can be freed.
+    ///
+    /// A count uses at most three quarters of it. Limits of the process and of its control groups hold all the same.
+    pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
+        let state = |bytes| StatedMemory { bytes, name: "the stated memory" };
+        self.with_stated_memory(bytes.into().map(state))
+    }
+
+    /// Sets what the user has stated of the memory.
+    pub(crate) fn with_stated_memory(self, stated_memory: Option<StatedMemory>) -> Self {
+        Self { stated_memory, ..self }
+    }
+
     /// Runs work on the threads of the count: on new ones, or on the current rayon pool.
     pub(super) fn on_its_threads<T: Send>(
         &self,
@@ -172,7 +190,8 @@ impl<'a> Count<'a> {
     /// The errors of [`Plan::new`].
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
-        Ok(Plan::new(self.size, engine, self.split_rows)?.for_count(self.which))
+        let plan = Plan::with_memory(self.size, engine, self.split_rows, self.stated_memory)?;
+        Ok(plan.for_count(self.which))
     }
 
     /// Returns which journals in a folder belong to this count.
@@ -182,6 +201,7 @@ impl<'a> Count<'a> {
             which: self.which,
             engine: self.engine_asked(),
             split_rows: self.split_rows,
+            stated_memory: self.stated_memory,
         }
     }
 

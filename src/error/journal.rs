@@ -17,6 +17,7 @@ use crate::version;
 pub enum JournalError {
     /// Opening, creating, locking, reading or writing the file failed. Finished lines stay in the file.
     #[error("cannot {action} the journal: {reason}")]
+    #[non_exhaustive]
     Io {
         /// The operation that failed: `open`, `lock`, `read` or `write`.
         action: &'static str,
@@ -34,6 +35,7 @@ pub enum JournalError {
         "the disk did not take the last lines of the journal ({reason}); {}",
         state_after_failed_sync(*is_cut_back)
     )]
+    #[non_exhaustive]
     NotSynced {
         /// The error that the operating system gave.
         reason: IoError,
@@ -52,6 +54,7 @@ pub enum JournalError {
         "the journal is on disk, but its folder could not be synced ({reason}): if the machine crashes soon, the \
          journal may be gone"
     )]
+    #[non_exhaustive]
     FolderNotSynced {
         /// The error that the operating system gave.
         reason: IoError,
@@ -72,6 +75,7 @@ pub enum JournalError {
         "was removed or moved during the count, or replaced by another file; all that it held is saved in {}",
         path.display()
     )]
+    #[non_exhaustive]
     GoneAndSaved {
         /// The other journal.
         path: PathBuf,
@@ -81,6 +85,7 @@ pub enum JournalError {
     #[error(
         "was removed or moved during the count, or replaced by another file, and cannot be saved beside it: {reason}"
     )]
+    #[non_exhaustive]
     GoneForGood {
         /// The error that the operating system gave.
         reason: IoError,
@@ -91,6 +96,7 @@ pub enum JournalError {
         "was overwritten by a journal of another count during the count ({})",
         settings_of(plan)
     )]
+    #[non_exhaustive]
     Overwritten {
         /// The plan that the first line names now.
         plan: String,
@@ -105,7 +111,7 @@ pub enum JournalError {
     Changed,
 
     /// Another process is writing this journal.
-    #[error("another process is writing this journal")]
+    #[error("another process has locked this journal, most likely to write it")]
     InUse,
 
     /// The file does not begin like a journal.
@@ -114,6 +120,7 @@ pub enum JournalError {
 
     /// The first line is not as it was written, so the file does not say of which count it is.
     #[error("line 1 is damaged ({what}), so the file names no plan")]
+    #[non_exhaustive]
     NoPlan {
         /// What is wrong with the line.
         what: &'static str,
@@ -121,6 +128,7 @@ pub enum JournalError {
 
     /// The journal has a format that this version does not read.
     #[error("has journal format {format}, which this version of nqueens does not read")]
+    #[non_exhaustive]
     UnknownFormat {
         /// The number of the format, as written in the file.
         format: String,
@@ -128,6 +136,7 @@ pub enum JournalError {
 
     /// The journal belongs to a count with other settings.
     #[error("holds a count with {holds}, but {asked} was asked for")]
+    #[non_exhaustive]
     OtherCount {
         /// The first setting that differs, with its value in the journal: `n = 19`.
         holds: String,
@@ -140,6 +149,7 @@ pub enum JournalError {
         "was begun by nqueens {version} with the plan '{holds}', but this build ({}) makes '{has}'",
         version::version()
     )]
+    #[non_exhaustive]
     OtherPlan {
         /// The version that began the journal, with its commit where it was known.
         version: String,
@@ -150,7 +160,8 @@ pub enum JournalError {
     },
 
     /// Lines after the first one are not as they were written. They are left out, and all other lines are used.
-    #[error("{} ({what})", damaged_lines(lines))]
+    #[error("{}{what})", damaged_lines(lines))]
+    #[non_exhaustive]
     Damaged {
         /// The numbers of the lines, counted from 1, as ranges in increasing order.
         lines: Vec<RangeInclusive<usize>>,
@@ -161,6 +172,7 @@ pub enum JournalError {
     /// Lines after the first one belong to another count, so journals of several counts were joined. They are left out,
     /// and all other lines are used.
     #[error("{} to another count ({})", belonging_lines(lines), settings_of(plan))]
+    #[non_exhaustive]
     OfOtherCount {
         /// The numbers of the lines, counted from 1, as ranges in increasing order.
         lines: Vec<RangeInclusive<usize>>,
@@ -178,13 +190,13 @@ fn state_after_failed_sync(is_cut_back: bool) -> &'static str {
     }
 }
 
-/// Returns `line 3 is damaged` or `lines 3,7-9 are damaged`.
+/// Returns `line 3 is damaged (` or `lines 3,7-9 are damaged (the first: `, before what is wrong with the first of them.
 fn damaged_lines(lines: &[RangeInclusive<usize>]) -> String {
     let numbers = text_of_ranges(lines);
     if is_one(lines) {
-        format!("line {numbers} is damaged")
+        format!("line {numbers} is damaged (")
     } else {
-        format!("lines {numbers} are damaged")
+        format!("lines {numbers} are damaged (the first: ")
     }
 }
 

@@ -9,6 +9,7 @@ use super::line::{LineCrc, trim_zeros};
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, WhichCount};
 use crate::error::{Error, JournalError};
+use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
 use crate::version::version;
 
@@ -29,6 +30,8 @@ pub(crate) struct Wanted {
     pub(crate) engine: Option<Engine>,
     /// The split rows that the user asked for, or `None` if any will do.
     pub(crate) split_rows: Option<usize>,
+    /// What the user states of the memory.
+    pub(crate) stated_memory: Option<StatedMemory>,
 }
 
 /// The first line of a journal that was read.
@@ -52,9 +55,12 @@ impl FirstLine {
 
     /// Opens a journal, reads its first line, and makes the plan that the line names. Returns `None` if the journal has
     /// not begun.
-    pub(crate) fn read_plan_at(path: &Path) -> Result<Option<Plan>, Error> {
+    pub(crate) fn read_plan_at(
+        path: &Path,
+        stated_memory: Option<StatedMemory>,
+    ) -> Result<Option<Plan>, Error> {
         match Self::read_at(path)? {
-            Some(first) => first.make_plan(path).map(Some),
+            Some(first) => first.make_plan(path, stated_memory).map(Some),
             None => Ok(None),
         }
     }
@@ -142,10 +148,14 @@ impl FirstLine {
     ///
     /// [`JournalError::OtherPlan`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
     /// memory.
-    pub(crate) fn make_plan(&self, path: &Path) -> Result<Plan, Error> {
+    pub(crate) fn make_plan(
+        &self,
+        path: &Path,
+        stated_memory: Option<StatedMemory>,
+    ) -> Result<Plan, Error> {
         let mut made = "no such plan".to_owned();
         if let Some((size, engine, split_rows)) = self.settings() {
-            match Plan::new(size, engine, split_rows) {
+            match Plan::with_memory(size, engine, split_rows, stated_memory) {
                 Ok(plan) => {
                     let plan = plan.for_count(self.which_count());
                     made = plan.to_string();

@@ -73,6 +73,10 @@ fn this_host() -> String {
 /// # Errors
 ///
 /// [`Error::Journal`] if a path leads nowhere, or if a folder cannot be read.
+///
+/// # Panics
+///
+/// Outside of a pool, if rayon cannot start its global pool.
 pub fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {

@@ -13,7 +13,6 @@ mod groups;
 
 use std::fmt::Display;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use rustix::process::{Resource, getrlimit};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -22,17 +21,13 @@ use super::read_number;
 use crate::error::Remedy;
 use groups::group_limits;
 
-/// The bytes that [`state_available`] has stated, and where the user has stated them.
-static STATED: OnceLock<(u64, &str)> = OnceLock::new();
-
-/// States how much memory the machine has available, in place of what the system reports. With ZFS, for example, Linux
-/// does not count the cache as available, although it can be freed.
-///
-/// It holds for the whole process, as the memory itself does. Only the first statement counts. Messages name the place
-/// where the user has stated it.
-#[cfg(feature = "cli")]
-pub(crate) fn state_available(bytes: u64, place: &'static str) {
-    STATED.get_or_init(|| (bytes, place));
+/// How much memory the machine has available, in place of what the system reports. With ZFS, for example, Linux does not
+/// count the cache as available, although it can be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StatedMemory {
+    pub(crate) bytes: u64,
+    /// What messages call this limit: where the user has stated it.
+    pub(crate) name: &'static str,
 }
 
 /// The memory that this process can use, in bytes.
@@ -71,8 +66,8 @@ impl Memory {
     /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
     /// all numbers are 0.
     #[cfg(feature = "cli")]
-    pub(crate) fn detect() -> Self {
-        let least = Self::limits().into_iter().min_by_key(|limit| limit.available);
+    pub(crate) fn detect(stated: Option<StatedMemory>) -> Self {
+        let least = Self::limits(stated).into_iter().min_by_key(|limit| limit.available);
         least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine))
     }
 
@@ -98,15 +93,15 @@ impl Memory {
     }
 
     /// Asks the operating system for all limits, the machine first. What the system does not report is no limit.
-    pub(crate) fn limits() -> Vec<Self> {
+    pub(crate) fn limits(stated: Option<StatedMemory>) -> Vec<Self> {
         let ram = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(ram));
         let total = system.total_memory();
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory", Scope::Machine);
-        if let Some((bytes, place)) = STATED.get() {
-            machine.available = *bytes;
-            machine.limit = (*place).to_owned();
+        if let Some(stated) = stated {
+            machine.available = stated.bytes;
+            machine.limit = stated.name.to_owned();
             machine.scope = Scope::StatedMachine;
         }
         let mut limits = Vec::new();

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::board::size::BoardSize;
 use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
 use crate::machine::STACK;
-use crate::machine::memory::{Memory, process_limits};
+use crate::machine::memory::{Memory, StatedMemory, process_limits};
 
 /// The bytes that a thread of a recount may reserve beyond those that it uses, mostly for small allocations.
 pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
@@ -13,16 +13,17 @@ pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
 const MIN_CHECKED: u64 = 1 << 20;
 
 /// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
-pub(crate) fn check_memory_once(
+pub(super) fn check_memory_once(
     user: MemoryUser,
     size: BoardSize,
     bytes: u64,
+    stated: Option<StatedMemory>,
 ) -> Result<(), Error> {
     if bytes < MIN_CHECKED {
         return Ok(());
     }
     let mut refusals = Vec::new();
-    for limit in Memory::limits() {
+    for limit in Memory::limits(stated) {
         if limit.usable() < bytes {
             refusals.push(Refusal {
                 bytes,
@@ -47,9 +48,10 @@ pub(super) fn check_memory_of_threads(
     bytes: u64,
     reserve: u64,
     threads: usize,
+    stated: Option<StatedMemory>,
 ) -> Result<(), Error> {
     let mut refusals = Vec::new();
-    for limit_now in limits_for(bytes.saturating_mul(threads as u64)) {
+    for limit_now in limits_for(bytes.saturating_mul(threads as u64), stated) {
         let bytes_of_thread =
             if limit_now.counts_reserved { bytes + reserve + STACK } else { bytes };
         let limit = without_stacks(limit_now, threads);
@@ -84,8 +86,8 @@ fn without_stacks(limit: Memory, threads: usize) -> Memory {
 
 /// Returns the limits that may matter to threads that use this many bytes in all. If the bytes are few, these are only
 /// the limits that also count stacks and reserved memory.
-fn limits_for(bytes: u64) -> Vec<Memory> {
-    if bytes >= MIN_CHECKED { Memory::limits() } else { process_limits() }
+fn limits_for(bytes: u64, stated: Option<StatedMemory>) -> Vec<Memory> {
+    if bytes >= MIN_CHECKED { Memory::limits(stated) } else { process_limits() }
 }
 
 /// A limit that leaves too little memory.

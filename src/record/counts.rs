@@ -6,8 +6,8 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::error::{Error, MemoryUser};
+use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
-use crate::plan::{Plan, check_memory_once};
 
 /// The counts of the finished units of a plan.
 pub(super) struct Counts {
@@ -30,7 +30,7 @@ impl Counts {
     /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
     pub(super) fn new(plan: Arc<Plan>) -> Result<Self, Error> {
         let bytes = plan.units() as u64 * size_of::<u64>() as u64;
-        check_memory_once(MemoryUser::RecordOfUnits, plan.size(), bytes)?;
+        plan.check_memory_of(MemoryUser::RecordOfUnits, bytes)?;
         let counts = vec![0; plan.units()];
         Ok(Self { plan, counts, sum: Sum::default(), repeated: 0, disputed: BTreeSet::new() })
     }

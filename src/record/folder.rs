@@ -60,7 +60,7 @@ pub(super) fn read_folder(
     cancel.check("the journals were read")?;
     files.sort_unstable();
     passed_over.sort_unstable();
-    let (named_by, plan) = match find_plan(&files, cancel) {
+    let (named_by, plan) = match find_plan(&files, wanted.stated_memory, cancel) {
         Ok(Some(named)) => named,
         Err(error) if says_that_plan_cannot_be_made(&error) => return Err(error),
         // Reading the files leaves them out, and says why.
@@ -84,7 +84,7 @@ fn plan_of_other_shard<'a>(
         cancel.check("the journals were read")?;
         let Ok(Some(first)) = FirstLine::read_at(path) else { continue };
         if first.is_of(wanted) {
-            return Ok(Some((path, first.make_plan(path)?)));
+            return Ok(Some((path, first.make_plan(path, wanted.stated_memory)?)));
         }
     }
     Ok(None)

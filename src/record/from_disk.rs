@@ -12,16 +12,20 @@ use crate::error::{Error, JournalError};
 use crate::journal::{
     DoneLine, FirstLine, Journal, JournalFile, LockedJournal, Reading, Run, drop_cache, open,
 };
+use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 
 /// Locks the journal at a path and reads it. Returns no record if the journal has not begun.
 pub(super) fn lock_and_read(
     path: &Path,
+    stated_memory: Option<StatedMemory>,
     cancel: &Cancel,
 ) -> Result<(LockedJournal, Option<Record>), Error> {
     let mut journal = LockedJournal::lock(path, cancel)?;
-    let (record, length) = read_whole(path, &journal.file, None, cancel)?;
+    let (record, length) = read_whole(path, &journal.file, cancel, |first| {
+        first.make_plan(path, stated_memory).map(Arc::new)
+    })?;
     journal.was_read(length, record.as_ref().map(|record| &record.files()[0]));
     Ok((journal, record))
 }
@@ -82,7 +86,8 @@ impl Closed {
 /// Reads a journal back. Returns `None` if it does not hold this sum.
 fn read_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
     let file = open(journal.path())?;
-    let (record, _) = read_whole(journal.path(), &file, Some(journal.plan()), &Cancel::new())?;
+    let plan = |_: &FirstLine| Ok(Arc::clone(journal.plan()));
+    let (record, _) = read_whole(journal.path(), &file, &Cancel::new(), plan)?;
     let Some(record) = record.filter(|record| record.sum() == sum) else { return Ok(None) };
     let runs = record.runs().cloned().collect();
     Ok(Some(Closed { runs, is_end: false, left_out: record.left_out, news: None }))
@@ -114,8 +119,8 @@ fn read_end_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
 fn read_whole(
     path: &Path,
     mut file: &File,
-    known_plan: Option<&Arc<Plan>>,
     cancel: &Cancel,
+    plan_of: impl FnOnce(&FirstLine) -> Result<Arc<Plan>, Error>,
 ) -> Result<(Option<Record>, u64), Error> {
     let cannot_read = |error| JournalError::cannot("read", error).at(path);
     drop_cache(file);
@@ -124,10 +129,7 @@ fn read_whole(
         // Such a file was read to its end.
         return Ok((None, file.stream_position().map_err(cannot_read)?));
     };
-    let plan = match known_plan {
-        Some(plan) => Arc::clone(plan),
-        None => Arc::new(first.make_plan(path)?),
-    };
+    let plan = plan_of(&first)?;
     file.rewind().map_err(cannot_read)?;
     let mut gathered = Gathered::new(Arc::clone(&plan))?;
     let put = |line: DoneLine<'_>| gathered.put(&line);

@@ -68,7 +68,7 @@ impl Place {
         } else if found.is_none() {
             (Self::NewFile(path.to_owned()), None)
         } else {
-            let (journal, record) = lock_and_read(path, cancel)?;
+            let (journal, record) = lock_and_read(path, wanted.stated_memory, cancel)?;
             (Self::File(journal), record)
         };
         if let Some(record) = &record {
@@ -128,8 +128,13 @@ mod tests {
 
     /// Opens the journal of a plan at a path.
     fn open(path: &Path, plan: &Plan) -> Result<Place, Error> {
-        let wanted =
-            Wanted { size: plan.size(), which: plan.which_count(), engine: None, split_rows: None };
+        let wanted = Wanted {
+            size: plan.size(),
+            which: plan.which_count(),
+            engine: None,
+            split_rows: None,
+            stated_memory: None,
+        };
         let new_plan = || unreachable!("the place is not a folder");
         let (place, _) =
             Place::open_and_read(path, &wanted, Shard::WHOLE, new_plan, &Cancel::new())?;

@@ -15,6 +15,23 @@ use crate::plan::shard::Shard;
 const MIN_SILENCE: Duration = Duration::from_secs(60);
 
 /// The processes that are counting, as [`Record::running`] found them.
+///
+/// ```
+/// use nqueens::record::Record;
+/// use nqueens::{BoardSize, Count, Shard};
+///
+/// let folder = tempfile::tempdir()?;
+/// let journal = folder.path().join("q10.journal");
+/// Count::new(BoardSize::new(10)?).shard(Shard::new(0, 2)?).journal(&journal).run()?;
+///
+/// let record = Record::read(&[journal])?.expect("the journal has begun");
+/// let running = record.running();
+/// assert!(running.is_empty());
+/// let left = running.time_left().expect("units are finished");
+/// println!("{:.1} s of CPU time are left", left.cpu_seconds.value);
+/// assert_eq!(left.wall_seconds, None); // nobody counts, so nobody knows
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Running<'a> {
     record: &'a Record,

@@ -9,6 +9,25 @@ use crate::plan::done::Sum;
 const MAX_NAMED: usize = 100;
 
 /// What the first and the second count of a plan hold together.
+///
+/// ```
+/// use nqueens::record::{BothCounts, Record};
+/// use nqueens::{BoardSize, Count, WhichCount};
+///
+/// let folder = tempfile::tempdir()?;
+/// let count = Count::new(BoardSize::new(10)?);
+/// let mut records = Vec::new();
+/// for which in [WhichCount::First, WhichCount::Second] {
+///     let journal = folder.path().join(format!("{which}.journal"));
+///     count.clone().which_count(which).journal(&journal).run()?;
+///     records.extend(Record::read(&[journal])?);
+/// }
+/// let both = BothCounts::compare(&records[0], &records[1])?;
+/// assert!(both.differing.is_empty());
+/// assert_eq!(both.counted_twice, records[0].plan().units());
+/// assert_eq!(both.done.solutions, 724);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BothCounts {

@@ -309,7 +309,8 @@ fn a_damaged_journal_hides_nothing_else() {
     assert!(kept > 0 && kept < again.units / 2, "{kept} of {} units", again.units);
     assert_eq!(again.left_out.len(), 1, "one line");
     let refused = read(&folder);
-    let Err(Error::Journal { path: of_file, error: JournalError::Damaged { lines, .. } }) = refused
+    let Err(Error::Journal { path: of_file, error: JournalError::Damaged { lines, .. }, .. }) =
+        refused
     else {
         panic!("{refused:?}");
     };

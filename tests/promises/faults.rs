@@ -99,11 +99,15 @@ fn count_with_small_files(journal: &Path) -> Output {
     run(shell.arg("--journal").arg(journal))
 }
 
-/// `ulimit -f` is as good as a full disk.
+/// `ulimit -f` stops a count as a full disk does, but no room on the disk cures it.
 #[test]
 fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
     let path = fresh("file-size");
-    refused(&count_with_small_files(&path), 1, &["File too large", "make room"]);
+    refused(
+        &count_with_small_files(&path),
+        1,
+        &["File too large", "raise the limit on the size of files (ulimit -f)"],
+    );
     let before = units_done(&path);
     assert!(before > 0, "records from before are good");
     let text = fs::read_to_string(&path).expect("text");

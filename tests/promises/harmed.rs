@@ -470,7 +470,7 @@ fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
         if begun {
             break second;
         }
-        refused(&finish(second), 4, &["another process is writing this journal"]);
+        refused(&finish(second), 4, &["another process has locked this journal"]);
     };
     wait_for_line(&mut messages(&mut first), told);
     let held = some_units(&path).expect("units").sum().units;

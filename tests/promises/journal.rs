@@ -154,7 +154,7 @@ fn what_is_not_as_it_was_written_is_named() {
     ];
     for (bytes, reason) in damages {
         match error_in("named", &bytes) {
-            JournalError::Damaged { lines, what } => {
+            JournalError::Damaged { lines, what, .. } => {
                 assert_eq!(lines, [3..=3], "{reason}");
                 assert!(what.contains(reason), "{what}");
             }

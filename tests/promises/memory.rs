@@ -17,7 +17,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
-use nqueens::Engine;
+use nqueens::{Cancel, Count, Engine, Error, OnProgress, SoFar};
 
 use crate::common::{
     NQUEENS, Running, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
@@ -384,6 +384,24 @@ fn a_user_may_say_how_much_memory_is_available() {
     }
     // An empty variable counts as unset.
     answers(&with("", &["count", "14", "--quiet"]), "365596\n");
+}
+
+/// The library reads no variable, so its users say it for each count.
+#[test]
+fn a_program_may_say_how_much_memory_is_available() {
+    let count = Count::new(size(26)).threads(1);
+    let refused = count.clone().memory(100 << 20).run().expect_err("too little");
+    assert!(matches!(refused, Error::LacksMemory(_)), "{refused:?}");
+    assert!(refused.to_string().ends_with("but the stated memory leaves only 75 MiB"), "{refused}");
+    // The plan of the journal has to obey as well, whose units take more than a megabyte.
+    let path = fresh("memory-stated.journal");
+    let cancel = Cancel::new();
+    let stops = OnProgress(|_: &SoFar<'_>| cancel.cancel());
+    let begun = count.clone().journal(&path).observer(&stops).stop_on(&cancel).run();
+    assert!(!begun.expect("one unit").is_complete());
+    let refused = count.journal(&path).memory(1 << 20).run().expect_err("too little");
+    assert!(matches!(refused, Error::LacksMemory(_)), "{refused:?}");
+    answers(&run(nqueens(&["count", "12", "--quiet"]).env("NQUEENS_MEMORY", "1M")), "14200\n");
 }
 
 /// It is wrong usage, because a scheduler repeats what ends with exit code 4, and waiting does not mend a variable.

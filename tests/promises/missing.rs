@@ -53,7 +53,7 @@ fn the_missing_shards_are_printed_as_job_arrays_take_them() {
     // Nothing has begun.
     assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));
     assert_eq!(missing(&folder, &["--shards", "1"]), lists("0", 3));
-    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["holds a finished unit yet"]);
+    refused(&output(&["merge", "--missing", arg(&folder)]), 3, &["there is no journal in"]);
     // Neither has a journal that a process created just now.
     fs::write(folder.join("begun.journal"), "").expect("room");
     assert_eq!(missing(&folder, &["--shards", "10"]), lists("0-9", 3));

@@ -37,7 +37,7 @@ fn fundamental_counts_are_the_published_ones() {
 #[test]
 fn a_total_that_cannot_be_right_is_refused() {
     let refused = Classes::count(size(8), 91, &Cancel::new());
-    assert_eq!(refused, Err(Error::Inconsistent { n: 8, total: 91 }));
+    assert!(matches!(refused, Err(Error::Inconsistent { n: 8, total: 91, .. })), "{refused:?}");
 }
 
 #[test]

@@ -175,6 +175,20 @@ fn a_folder_that_cannot_be_entered_is_not_taken_for_missing() {
     );
 }
 
+/// There is no file yet whose permissions could be changed.
+#[test]
+fn a_folder_that_takes_no_files_is_named_as_the_reason() {
+    let folder = fresh_folder("unreadable-read-only");
+    let set_mode = |mode| {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("our own folder");
+    };
+    set_mode(0o555);
+    let new = folder.join("new.journal");
+    let refused_new = without_privileges(&["count", "12", "--journal", arg(&new)]);
+    set_mode(0o755);
+    refused(&refused_new, 1, &["Permission denied", ": change the permissions of its folder"]);
+}
+
 /// Other errors than a lack of rights, which root meets, too.
 #[test]
 fn a_path_that_cannot_be_followed_gets_the_words_of_the_system() {

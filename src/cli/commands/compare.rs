@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::forecast::core_hours;
 use crate::machine::host_name;
+use crate::machine::memory::StatedMemory;
 use crate::{
     BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
 };
@@ -28,6 +29,7 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{engines, kernels, named_or_all};
 use crate::cli::input::drawing::{check_drawing, drawing, write_drawing};
+use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::{default_threads, number, number_of_threads, sizes, time};
 use crate::cli::output::format::{duration, many};
 use crate::cli::output::progress::{Progress, ProgressWhen, Work, rough_seconds};
@@ -264,6 +266,7 @@ struct Comparison<'a> {
     fewest: Option<usize>,
     /// A pool for each number of threads.
     pools: BTreeMap<usize, ThreadPool>,
+    stated_memory: Option<StatedMemory>,
     cancel: Cancel,
     progress: Progress,
     /// The timings of all configurations, board by board.
@@ -299,6 +302,7 @@ impl<'a> Comparison<'a> {
             reference,
             fewest,
             pools,
+            stated_memory: stated_memory()?,
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             measured: Vec::new(),
@@ -392,6 +396,7 @@ impl<'a> Comparison<'a> {
     ) -> Result<Counted, Error> {
         let Configuration { engine, kernel, threads } = configuration;
         let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel);
+        let count = count.with_stated_memory(self.stated_memory);
         let outcome = self.pools[&threads].install(|| count.run())?;
         let Outcome { elapsed, published, .. } = outcome;
         let Some(total) = outcome.total else {

@@ -6,6 +6,7 @@ use indicatif::BinaryBytes;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
+use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::default_threads;
 use crate::cli::output::report::{Format, Report};
 
@@ -24,7 +25,7 @@ pub(crate) struct CpuArgs {
 impl CpuArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let cpu = Cpu::detect();
-        let memory = Memory::detect();
+        let memory = Memory::detect(stated_memory()?);
         let physical = cpu.physical_cores;
         let threads = default_threads()?;
         let kernels: Vec<&str> = Kernel::available().into_iter().map(Kernel::name).collect();

@@ -1,6 +1,7 @@
 //! `nqueens verify FILE|FOLDER...`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
 use crate::Error;
@@ -128,7 +129,8 @@ impl Findings<'_> {
         print_first(messages.into_iter());
         self.print_commands();
         let exit = check(&self.records, merged.total());
-        if !self.wrong_units().is_empty() {
+        let evidence = self.evidence();
+        if evidence == Evidence::Against {
             return Exit::Failed;
         }
         let recounted = self.verdict.disputed.len() + self.verdict.recounted;
@@ -142,7 +144,7 @@ impl Findings<'_> {
             return exit.and(Exit::Stopped);
         }
         if merged.total().is_none() {
-            let found = if recounted > 0 { "no difference so far; " } else { "" };
+            let found = if evidence == Evidence::Missing { "" } else { "no difference so far; " };
             message!("{found}the count is not finished");
         }
         exit
@@ -171,10 +173,11 @@ impl Findings<'_> {
         if disputed > 0 {
             text += &format!(", and {} with two counts", many(disputed, "unit"));
         }
-        if wrong_units > 0 {
-            text += &format!(": {wrong_units} DIFFER");
-        } else if recounted > 0 {
-            text += ": no difference";
+        let evidence = self.evidence();
+        match evidence {
+            Evidence::Against => text += &format!(": {wrong_units} DIFFER"),
+            Evidence::Missing => {}
+            Evidence::OfSome { .. } | Evidence::OfAll => text += ": no difference",
         }
         let is_as_written = self.records.iter().all(|record| is_as_written(record));
         let as_written = if is_as_written { ", every line as it was written" } else { "" };
@@ -188,23 +191,52 @@ impl Findings<'_> {
             .bare(wrong_units)
             .field("seed", seed.to_string())
             .field("differences", differences)
-            .row("evidence", self.evidence(undetected_part))
+            .row("evidence", evidence)
             .field("undetected_part", undetected_part);
         report
     }
 
-    /// Returns what the check says of the count. `undetected_part` is the largest part of wrong units that it can have
-    /// missed.
-    fn evidence(&self, undetected_part: f64) -> String {
+    /// Returns what the check says of the count.
+    fn evidence(&self) -> Evidence {
+        let undetected_part = self.verdict.undetected_part(self.finished());
         if !self.wrong_units().is_empty() {
-            "against the count: at least one of its units is wrong".to_owned()
+            Evidence::Against
         } else if self.verdict.recounted == 0 {
-            "none: no unit was recounted".to_owned()
+            Evidence::Missing
         } else if undetected_part == 0.0 {
-            "every finished unit was counted twice, in two ways".to_owned()
+            Evidence::OfAll
         } else {
-            let right = percent_right(undetected_part);
-            format!("at least {right} % of the finished units are right, with 95 % confidence")
+            Evidence::OfSome { undetected_part }
+        }
+    }
+}
+
+/// What a check says of a count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Evidence {
+    /// A unit is wrong.
+    Against,
+    /// No unit was recounted.
+    Missing,
+    /// Some units were recounted, and all of them are right. At most this part of the finished units is wrong.
+    OfSome { undetected_part: f64 },
+    /// All finished units were recounted, and all of them are right.
+    OfAll,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Against => f.write_str("against the count: at least one of its units is wrong"),
+            Self::Missing => f.write_str("none: no unit was recounted"),
+            Self::OfSome { undetected_part } => {
+                let right = percent_right(*undetected_part);
+                write!(
+                    f,
+                    "at least {right} % of the finished units are right, with 95 % confidence"
+                )
+            }
+            Self::OfAll => f.write_str("every finished unit was counted twice, in two ways"),
         }
     }
 }

@@ -164,6 +164,10 @@ pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, 
         return MAKE_ROOM;
     }
     match reason.kind {
+        ErrorKind::FileTooLarge => {
+            let text = ": raise the limit on the size of files (ulimit -f), then run the same command again";
+            (Exit::Failed, text)
+        }
         ErrorKind::NotFound => {
             let is_in_a_folder = path.parent().is_some_and(Path::is_dir);
             if is_in_a_folder && action == "open" {
@@ -176,9 +180,15 @@ pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, 
         | ErrorKind::IsADirectory
         | ErrorKind::NotADirectory
         | ErrorKind::AlreadyExists => (Exit::Usage, ": name another file"),
-        ErrorKind::PermissionDenied if action != "write" => {
-            (Exit::Failed, ": change its permissions")
+        ErrorKind::PermissionDenied if action == "write" => {
+            // The file was opened for writing, so it is not about permissions of users.
+            let text = ": its file system, or an attribute of the file (lsattr), forbids that: name another file";
+            (Exit::Failed, text)
         }
+        ErrorKind::PermissionDenied if is_missing(path) => {
+            (Exit::Failed, ": change the permissions of its folder")
+        }
+        ErrorKind::PermissionDenied => (Exit::Failed, ": change its permissions"),
         ErrorKind::ReadOnlyFilesystem => {
             (Exit::Failed, ": name a file on a file system that can be written")
         }
@@ -200,15 +210,14 @@ pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, 
     }
 }
 
-/// Returns whether the disk or the file has no room.
+/// Returns whether the disk has no room.
 fn is_full(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::StorageFull
-            | ErrorKind::QuotaExceeded
-            | ErrorKind::FileTooLarge
-            | ErrorKind::WriteZero
-    )
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::WriteZero)
+}
+
+/// Returns whether nothing has this name, as far as this user may see it.
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 #[cfg(test)]

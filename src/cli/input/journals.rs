@@ -13,6 +13,7 @@ use crate::cli::failure::bad_lines::{
 };
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::warnings::{warn_of_cut_off, warn_of_left_out};
+use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::number;
 use crate::cli::output::format::ranges;
 use crate::cli::output::report::{Format, Report};
@@ -94,13 +95,14 @@ impl JournalsArgs {
     /// Reads all journals. Prints nothing, and takes no locks.
     pub(crate) fn read(&self) -> Result<Journals, Failure> {
         let mut journals = Journals { plans: Vec::new(), failures: Vec::new() };
+        let stated_memory = stated_memory()?;
         for files in split_by_plan(journals_in(&self.paths)?) {
             let mut records = Vec::new();
             for files_of_count in files {
                 if files_of_count.is_empty() {
                     continue;
                 }
-                match Record::read(&files_of_count) {
+                match Record::read_with_memory(&files_of_count, stated_memory) {
                     Ok(Some(mut record)) => {
                         if self.shards.is_some() {
                             record.shards = self.shards;
@@ -148,7 +150,13 @@ impl JournalsArgs {
             .field("total", Value::Null)
             .field("finished", 0)
             .field("missing", json!({ "units": null, "shards": self.shards, "indices": indices }));
-        let text = format!("no journal in {} holds a finished unit yet", self.paths_text());
+        let paths = self.paths_text();
+        let has_journals = journals_in(&self.paths).is_ok_and(|files| !files.is_empty());
+        let text = if has_journals {
+            format!("no journal in {paths} holds a finished unit yet")
+        } else {
+            format!("there is no journal in {paths}: their names end in .journal")
+        };
         Exit::Stopped.answer(self.format, report).because(text)
     }
 

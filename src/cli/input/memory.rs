@@ -7,24 +7,24 @@ use std::ffi::OsStr;
 use parse_size::Config;
 
 use crate::error::Error;
-use crate::machine::memory::state_available;
+use crate::machine::memory::StatedMemory;
 
 const VARIABLE: &str = "NQUEENS_MEMORY";
 /// The smallest amount of memory that the variable can state. A smaller number lacks its unit, because nobody who
 /// writes 64 means 64 bytes.
 const MIN_STATED_BYTES: u64 = 1 << 20;
 
-/// Reads the variable, and states for the whole process what it says. An empty variable is ignored.
+/// Returns what the variable says. An empty variable says nothing.
 ///
 /// # Errors
 ///
 /// [`Error::InvalidValue`] if the variable is set and is no size, or less than 1 MiB.
-pub(crate) fn read_stated_memory() -> Result<(), Error> {
+pub(crate) fn stated_memory() -> Result<Option<StatedMemory>, Error> {
     let stated = env::var_os(VARIABLE).unwrap_or_default();
-    if !stated.is_empty() {
-        state_available(parse_bytes(&stated)?, VARIABLE);
+    if stated.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    Ok(Some(StatedMemory { bytes: parse_bytes(&stated)?, name: VARIABLE }))
 }
 
 /// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and

@@ -2,6 +2,7 @@
 //! shows its progress, and what stops it.
 
 use crate::forecast::core_hours;
+use crate::machine::memory::StatedMemory;
 use crate::symmetry::Classes;
 use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, cores, thread_pool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -10,6 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs};
+use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::default_threads;
 use crate::cli::output::format::time;
 use crate::cli::output::progress::{Progress, rough_seconds};
@@ -65,7 +67,7 @@ impl EngineChoice {
             None if self.split_rows.is_some() => Engine::Subtrees,
             None => Engine::auto(size),
         };
-        Plan::new(size, engine, self.split_rows)
+        Plan::with_memory(size, engine, self.split_rows, stated_memory()?)
     }
 
     /// Returns the kernel that counts.
@@ -79,6 +81,7 @@ pub(crate) struct Session {
     pub(crate) cancel: Cancel,
     pub(crate) progress: Progress,
     pool: ThreadPool,
+    stated_memory: Option<StatedMemory>,
 }
 
 impl Session {
@@ -91,12 +94,14 @@ impl Session {
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             pool: thread_pool(threads)?,
+            stated_memory: stated_memory()?,
         })
     }
 
     /// Returns a count of a board by the chosen engine. It shows its progress, and signals stop it.
     pub(crate) fn count(&self, size: BoardSize, choice: EngineChoice) -> Count<'_> {
         let count = Count::new(size).observer(&self.progress).stop_on(&self.cancel);
+        let count = count.with_stated_memory(self.stated_memory);
         count.engine(choice.engine).kernel(choice.kernel).split_rows(choice.split_rows)
     }
 
@@ -170,6 +175,7 @@ mod tests {
             cancel: Cancel::new(),
             progress: Progress::new(ProgressWhen::Never),
             pool: thread_pool(1).expect("a thread"),
+            stated_memory: None,
         };
         session.cancel.cancel();
         let Err(stopped) = session.classes(BoardSize::new(8).expect("in range"), 92) else {

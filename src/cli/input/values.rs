@@ -64,6 +64,10 @@ fn check_that_folder_exists(path: PathBuf) -> Result<PathBuf, String> {
         Ok(metadata) if metadata.is_dir() => Ok(path),
         Ok(_) => Err(is_no_folder(folder)),
         Err(error) if error.kind() == ErrorKind::NotADirectory => Err(is_no_folder(folder)),
+        Err(error) if error.kind() == ErrorKind::NotFound && path.starts_with("~") => {
+            let text = "the shell has not replaced ~, because it is not at the beginning of a word: name the folder in full";
+            Err(text.to_owned())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(format!("make folder {} first", folder.display()))
         }
@@ -105,7 +109,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// Reads a number of things, such as units or solutions: 0 is one, too.
 pub(crate) fn amount(text: &str) -> Result<usize, String> {
-    number(text, 0, usize::MAX)
+    text.parse().map_err(|_| "choose a whole number from 0 on".to_owned())
 }
 
 /// Reads a seed of random numbers.
@@ -171,7 +175,7 @@ mod tests {
         for text in ["", "x", "-1", "1.5", "1e3", "18446744073709551616"] {
             let every_number = "choose 0 to 18446744073709551615";
             assert_eq!(seed(text), Err(every_number.to_owned()), "{text}");
-            assert_eq!(amount(text), Err(choose(0, usize::MAX)), "{text}");
+            assert_eq!(amount(text), Err("choose a whole number from 0 on".to_owned()), "{text}");
             assert_eq!(number(text, 1, 4), Err("choose 1 to 4".to_owned()), "{text}");
         }
         assert_eq!(number("2", 1, 1), Err("choose 1".to_owned()));

@@ -144,6 +144,6 @@ fn the_remedy_depends_on_who_shares_the_limit() {
 
 #[test]
 fn this_machine_has_memory() {
-    let memory = Memory::detect();
+    let memory = Memory::detect(None);
     assert!(memory.available > 0 && memory.available <= memory.total, "{memory:?}");
 }
