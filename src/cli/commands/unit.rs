@@ -1,5 +1,6 @@
 //! `nqueens unit N I`: what a unit counts, so that another program can count it too.
 
+use crate::numbers::choose;
 use crate::{BoardSize, Engine, Plan};
 use clap::Args;
 
@@ -8,7 +9,7 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{EngineArgs, SplitArgs, which_count};
 use crate::cli::input::session::EngineChoice;
-use crate::cli::input::values::{amount, choose};
+use crate::cli::input::values::amount;
 use crate::cli::output::report::{Format, Report};
 
 /// Show and count one unit, for a check by another program

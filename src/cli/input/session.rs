@@ -61,13 +61,8 @@ impl EngineChoice {
     /// [`Error::InvalidValue`] if the engine does not count boards of this size, and [`Error::LacksMemory`] if the plan
     /// does not fit into memory.
     pub(crate) fn plan(&self, size: BoardSize) -> Result<Plan, Error> {
-        let engine = match self.engine {
-            Some(engine) => engine,
-            // Only this engine has split rows, so they choose it, as in a count.
-            None if self.split_rows.is_some() => Engine::Subtrees,
-            None => Engine::auto(size),
-        };
-        Plan::with_memory(size, engine, self.split_rows, stated_memory()?)
+        let count = Count::new(size).engine(self.engine).split_rows(self.split_rows);
+        count.with_stated_memory(stated_memory()?).plan()
     }
 
     /// Returns the kernel that counts.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::numbers::choose;
 use crate::{BoardSize, Error, MAX_THREADS, cores};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use humantime::parse_duration;
@@ -128,11 +129,6 @@ pub(crate) fn number<T: FromStr + PartialOrd + Display>(
         Ok(number) if least <= number && number <= most => Ok(number),
         _ => Err(choose(least, most)),
     }
-}
-
-/// Returns the advice to choose a number in a range: `choose 0 to 9`, or `choose 0` if there is only one.
-pub(crate) fn choose<T: PartialOrd + Display>(least: T, most: T) -> String {
-    if least < most { format!("choose {least} to {most}") } else { format!("choose {least}") }
 }
 
 /// The environment variable that sets the number of threads of commands without `--threads`.

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::forecast::Approximate;
 use crate::machine::date::date_and_time;
+use crate::numbers::{add_number, text_of_ranges};
 
 /// Returns a time in the unit that suits it, with three figures or to a tenth of a second: `446 µs`, `190 ms`, `2.8 s`,
 /// `1m27s`, `3h40m`, `2d07h`, `226d`, `5.2 years`.
@@ -128,13 +129,10 @@ pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
 /// Returns numbers in increasing order as a job array is written: `3,7-9`.
 pub(crate) fn ranges(numbers: &[usize]) -> String {
     let mut ranges = Vec::new();
-    for range in numbers.chunk_by(|one, next| one + 1 == *next) {
-        ranges.push(match range {
-            [first, .., last] => format!("{first}-{last}"),
-            _ => range[0].to_string(),
-        });
+    for number in numbers {
+        add_number(&mut ranges, *number);
     }
-    ranges.join(",")
+    text_of_ranges(&ranges)
 }
 
 #[cfg(test)]
