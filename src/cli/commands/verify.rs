@@ -154,8 +154,8 @@ impl Findings<'_> {
     fn print_commands(&self) {
         let mut bad = lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line));
         for record in &self.records {
-            for (path, numbers) in damaged_lines(&record.left_out) {
-                bad.entry(path).or_default().extend(numbers);
+            for (path, lines) in damaged_lines(&record.left_out) {
+                bad.entry(path).or_default().extend(lines);
             }
         }
         print_commands(bad);

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use crate::Error;
@@ -14,15 +15,15 @@ use crate::record::{JournalError, RecordedCount};
 use crate::cli::output::quote::quoted;
 use crate::cli::output::stderr::print_first;
 
-/// The numbers of lines, by the paths of their journals.
-pub(crate) type BadLines<'a> = BTreeMap<&'a Path, BTreeSet<usize>>;
+/// The numbers of lines as ranges, by the paths of their journals. A file may have many millions of damaged lines.
+pub(crate) type BadLines<'a> = BTreeMap<&'a Path, Vec<RangeInclusive<usize>>>;
 
 /// Returns the damaged lines.
 pub(crate) fn damaged_lines(left_out: &[Error]) -> BadLines<'_> {
     let mut bad = BadLines::new();
     for error in left_out {
         if let Error::Journal { path, error: JournalError::Damaged { lines, .. } } = error {
-            bad.entry(path).or_default().extend(lines.iter().cloned().flatten());
+            bad.entry(path).or_default().extend_from_slice(lines);
         }
     }
     bad
@@ -32,7 +33,7 @@ pub(crate) fn damaged_lines(left_out: &[Error]) -> BadLines<'_> {
 pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) -> BadLines<'a> {
     let mut bad = BadLines::new();
     for count in counts {
-        bad.entry(&count.path).or_default().insert(count.line);
+        bad.entry(&count.path).or_default().push(count.line..=count.line);
     }
     bad
 }
@@ -40,7 +41,7 @@ pub(crate) fn lines_of<'a>(counts: impl IntoIterator<Item = &'a RecordedCount>) 
 /// Prints the commands that take lines out of their journals. For a journal that is being written, prints that it is.
 pub(crate) fn print_commands(bad: BadLines<'_>) {
     let mut messages = Vec::new();
-    for (path, numbers) in &bad {
+    for (path, lines) in bad {
         messages.push(if is_being_written(path) {
             format!(
                 "{} is being written: to take these lines out, wait until its process has ended, then run this command \
@@ -48,7 +49,7 @@ pub(crate) fn print_commands(bad: BadLines<'_>) {
                 path.display()
             )
         } else {
-            let command = removal_command(path, numbers);
+            let command = removal_command(path, lines);
             format!("to take these lines out, so that their units are counted again: {command}")
         });
     }
@@ -101,16 +102,33 @@ fn command_that_takes_apart(path: &Path) -> String {
 
 /// Returns the command that takes lines out of a journal: `sed -i.bak '17d;20,25d' q20.journal`. Every sed keeps the old
 /// file then, and no sed writes through a link.
-fn removal_command(path: &Path, numbers: &BTreeSet<usize>) -> String {
-    let numbers: Vec<usize> = numbers.iter().copied().collect();
+fn removal_command(path: &Path, lines: Vec<RangeInclusive<usize>>) -> String {
     let mut deletions = Vec::new();
-    for consecutive in numbers.chunk_by(|one, next| one + 1 == *next) {
-        deletions.push(match consecutive {
-            [first, .., last] => format!("{first},{last}d"),
-            _ => format!("{}d", consecutive[0]),
+    for range in joined(lines) {
+        let first = range.start();
+        let last = range.end();
+        deletions.push(if first == last {
+            format!("{first}d")
+        } else {
+            format!("{first},{last}d")
         });
     }
     format!("sed -i.bak '{}' {}", deletions.join(";"), quoted(&behind_link(path)))
+}
+
+/// Returns ranges in increasing order, of which those that overlap or touch are one.
+fn joined(mut ranges: Vec<RangeInclusive<usize>>) -> Vec<RangeInclusive<usize>> {
+    ranges.sort_unstable_by_key(|range| *range.start());
+    let mut joined: Vec<RangeInclusive<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if *range.start() <= *last.end() + 1 => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// Returns the path of the file to which a symbolic link leads, or else this path.
@@ -129,12 +147,16 @@ mod tests {
 
     #[test]
     fn all_lines_of_a_journal_are_in_one_command() {
-        for (path, numbers, command) in [
-            ("a.journal", &[25, 3, 24, 23, 9][..], "sed -i.bak '3d;9d;23,25d' a.journal"),
-            ("b c.journal", &[17], "sed -i.bak '17d' 'b c.journal'"),
+        for (path, lines, command) in [
+            (
+                "a.journal",
+                &[25..=25, 3..=3, 23..=24, 9..=9, 24..=24][..],
+                "sed -i.bak '3d;9d;23,25d' a.journal",
+            ),
+            ("b c.journal", &[17..=17], "sed -i.bak '17d' 'b c.journal'"),
+            ("d.journal", &[2..=usize::MAX - 1], "sed -i.bak '2,18446744073709551614d' d.journal"),
         ] {
-            let numbers = numbers.iter().copied().collect();
-            assert_eq!(removal_command(Path::new(path), &numbers), command);
+            assert_eq!(removal_command(Path::new(path), lines.to_vec()), command);
         }
     }
 }
