@@ -21,7 +21,7 @@ has pgrep procps
 build
 
 work=$(mktemp -d)
-cluster=$work/cluster nodes=6
+cluster=$work/cluster nodes=6 lifting=''
 export SLURM_CONF=$cluster/slurm.conf
 # sbatch hands this path to the tasks, and job files call the program by its name.
 mkdir "$work/bin"
@@ -31,6 +31,7 @@ PATH=$work/bin:$PATH
 finish() {
   local code=$?
   trap '' INT TERM EXIT
+  kill "$lifting" 2>/dev/null || true
   if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then
     { timeout 5 sinfo -N && timeout 5 squeue -r; } >&2 || true
     tail -n 5 "$work"/*.log "$cluster"/*.out >&2 || true
@@ -69,12 +70,18 @@ processes() {
 }
 none_is_left() { [ -z "$(processes "$1")" ]; }
 
+# A process that ends while it is looked for is no error.
+signal() { processes "$2" | xargs -r kill -s "$1" 2>/dev/null || true; }
+
+# hang NAME: stops all processes of a node. The second round stops what the first one found at its start.
+hang() { signal STOP "$1" && signal STOP "$1"; }
+
 # power_off NAME: ends all processes of a daemon or node at once. They are stopped first, because otherwise a parent
 # could see the death of its child and report it. New ones may have started meanwhile.
 power_off() {
-  local signal
   until none_is_left "$1"; do
-    for signal in STOP KILL; do processes "$1" | xargs -r kill -s "$signal" 2>/dev/null || true; done
+    signal STOP "$1"
+    signal KILL "$1"
     sleep 0.1
   done
 }
@@ -150,7 +157,6 @@ SlurmdSpoolDir=$cluster/spool.%n
 ReturnToService=2
 SlurmdTimeout=5
 MessageTimeout=5
-KillWait=2
 JobRequeue=0
 NodeName=n[1-$nodes] NodeAddr=127.0.0.1 NodeHostname=$(hostname) \
   Port=[$((port + 1))-$((port + nodes))] CPUs=1 RealMemory=8000
@@ -163,9 +169,15 @@ wait_for nodes_are_idle
 say "cluster of $nodes nodes"
 
 # --- A time limit. Slurm looks every 30 s whether to warn a task, and with a limit of one minute it warns at the first
-# look. Without vector instructions n = 19 takes several times as long.
+# look. Without vector instructions n = 19 takes several times as long. As soon as the task is in the queue again, it
+# gets more time, because a second warning could come before it is cancelled below.
 slow=(--engine subtrees --kernel portable)
 limit=$(submit 0 --time=1 -- 19 1 limit "${slow[@]}")
+{
+  wait_for logged "$limit" 0 'time limit: requeued'
+  wait_for timeout 5 scontrol update JobId="$limit" TimeLimit=60
+} &
+lifting=$!
 wait_for has_more_than limit 0
 
 # --- A process, two nodes and the controller.
@@ -180,14 +192,17 @@ kill_a_program() {
 wait_for kill_a_program
 say "the program was killed in the task of shard $killed"
 
-# The nodes whose tasks began last, because a task that ends before its node is stopped is not run again.
+# Two nodes on which a program runs. So neither is the one whose program was killed: Slurm may still show its task, but
+# would not run it again.
 two_nodes() {
-  read -r dead frozen < <(timeout 5 squeue -h -r -j "$faults" -t R --sort=-S -o %N | head -n 2 | paste -sd' ')
+  local newest
+  newest=$(programs | tail -n 2 | sed 's:.*:/proc/&/environ:')
+  read -r dead frozen < <(xargs grep -hzsoP '^SLURMD_NODENAME=\K.*' <<<"$newest" | tr '\0' ' ')
   [ -n "$frozen" ]
 }
 wait_for two_nodes
 power_off "$dead"
-processes "$frozen" | xargs kill -STOP
+hang "$frozen"
 say "node $dead was killed, and node $frozen hangs"
 
 processes slurmctld | xargs kill
@@ -257,7 +272,7 @@ second=$(nqueens merge "$work/page-second" --quiet)
 page 5
 say "the commands of docs/SLURM.md counted n = 10 twice"
 
-wait_for logged "$limit" 0 'time limit: requeued'
+wait "$lifting"
 at_limit=$(finished limit)
 say "the task with a time limit requeued itself with $at_limit finished units"
 
@@ -278,7 +293,7 @@ wait_for none_queued "$faults"
 restarted=$(grep -l ', restart 1: shard ' "$work/nqueens-$faults"_*.log | wc -l)
 [ "$restarted" = 2 ] || fail "Slurm ran $restarted tasks again instead of one of node $dead and one of node $frozen"
 [ "$(missing faults 8)" = "$killed" ] || fail "shards '$(missing faults 8)' are missing instead of shard $killed"
-processes "$frozen" | xargs kill -CONT
+signal CONT "$frozen"
 no_programs() { ! programs; }
 wait_for no_programs
 say "node $frozen continued, and counted $(units faults | sort | uniq -d | wc -l) units that another node had counted"
