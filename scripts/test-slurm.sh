@@ -34,7 +34,7 @@ finish() {
   kill "$lifting" 2>/dev/null || true
   if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then
     { timeout 5 sinfo -N && timeout 5 squeue -r; } >&2 || true
-    tail -n 5 "$work"/*.log "$cluster"/*.out >&2 || true
+    tail -n 5 "$work"/*.log "$work"/page*/*.log "$cluster"/*.out >&2 || true
   fi
   power_off '.*'
   rm -rf "$work"
@@ -227,35 +227,45 @@ nowhere=$(sbatch --parsable --cpus-per-task=1 --chdir="$work" --array=0 scripts/
 wait_for none_queued "$nowhere"
 logged "$nowhere" 0 'has no folder' || fail "a task counted into a folder that its node did not have"
 
-# --- The restarts have an end. Here scontrol only prints what it is asked.
+# --- What decides at the time limit is whether the run has finished a unit, not how many restarts there were. Here
+# scontrol only prints what it is asked, and accepts or refuses it.
 mkdir "$work/restarts" "$work/stand-in"
-printf '#!/bin/sh\necho "scontrol $*"\n' >"$work/stand-in/scontrol"
-chmod +x "$work/stand-in/scontrol"
-# warned_after RESTARTS: runs the job file and warns it. Prints its log.
-warned_after() {
-  local finished pid code=0
-  finished=$(finished restarts)
-  PATH=$work/stand-in:$PATH SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=0 SLURM_RESTART_COUNT=$1 SLURM_CPUS_PER_TASK=1 \
-    SLURMD_NODENAME=none bash scripts/slurm/count.sbatch 18 1 "$work/restarts" "${slow[@]}" >"$work/restarts.log" 2>&1 &
+# warned SCONTROL_CODE BEGUN N OPTION ...: runs the job file, and warns it when BEGUN succeeds. Leaves its log in $log.
+warned() {
+  local pid code=0
+  printf '#!/bin/sh\necho "scontrol $*"\nexit %s\n' "$1" >"$work/stand-in/scontrol"
+  chmod +x "$work/stand-in/scontrol"
+  PATH=$work/stand-in:$PATH SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=0 SLURM_RESTART_COUNT=1000 SLURM_CPUS_PER_TASK=1 \
+    SLURMD_NODENAME=none bash scripts/slurm/count.sbatch "$3" 1 "$work/restarts" "${@:4}" >"$work/restarts.log" 2>&1 &
   pid=$!
-  wait_for has_more_than restarts "$finished"
+  wait_for "$2"
   kill -USR1 "$pid"
   wait "$pid" || code=$?
-  [ "$code" = 3 ] || fail "exit code $code after a warning: $(cat "$work/restarts.log")"
-  cat "$work/restarts.log"
+  log=$(cat "$work/restarts.log")
+  [ "$code" = 3 ] || fail "exit code $code after a warning: $log"
 }
-log=$(warned_after 19)
-grep -q '^scontrol requeue 7_0$' <<<"$log" || fail "the last restart did not happen: $log"
-log=$(warned_after 20)
-if grep '^scontrol' <<<"$log"; then fail "the restarts have no end: $log"; fi
+counts_units() { has_more_than restarts "$before"; }
+counts() { grep -q '^run ' "$work"/restarts/n24-*; }
+before=0
+warned 0 counts_units 18 "${slow[@]}"
+grep -q '^scontrol requeue 7_0$' <<<"$log" || fail "a run that finished units was not requeued: $log"
+grep -qx 'time limit: requeued' <<<"$log" || fail "the log does not say that the run was requeued: $log"
+before=$(finished restarts)
+warned 1 counts_units 18 "${slow[@]}"
+grep -q 'does not requeue' <<<"$log" || fail "the log does not say that Slurm refused: $log"
+if grep 'limit: requeued' <<<"$log"; then fail "the log says that a run was requeued which Slurm refused: $log"; fi
+# One unit is a queen in the first row.
+warned 0 counts 24 "${slow[@]}" --split-rows 1
+grep -q 'no unit was finished' <<<"$log" || fail "the log does not say that no unit was finished: $log"
+if grep '^scontrol' <<<"$log"; then fail "a run that finished no unit was requeued: $log"; fi
 
 # --- The commands of docs/SLURM.md, for a smaller board and in a folder of this test. A journal is lost on the way.
 # page BLOCK: runs the commands of a block, and waits until its tasks have ended.
 page() {
   local job
   awk -v block="$1" '/^```/ { inside = /sh$/; found += inside; next } inside && found == block' docs/SLURM.md |
-    sed "s:/shared/q26:$work/page:; s/ 26 40 / 10 3 /; s/--array=0-39/--array=0-2/; s/--shards 40/--shards 3/
-      s:^sbatch:& --chdir=$work --cpus-per-task=1:" >"$work/page.sh"
+    sed "s:/shared/q26:$work/page:g; s/ 26 40 / 10 3 /; s/--array=0-39/--array=0-2/; s/--shards 40/--shards 3/
+      s:sbatch --:sbatch --cpus-per-task=1 --:" >"$work/page.sh"
   [ -s "$work/page.sh" ] || fail "docs/SLURM.md has no block $1"
   bash "$work/page.sh" >"$work/page.log" 2>&1 || fail "docs/SLURM.md, block $1: $(cat "$work/page.sh" "$work/page.log")"
   job=$(sed -n 's/^Submitted batch job //p' "$work/page.log")
@@ -266,6 +276,8 @@ rm "$work"/page/n10-0001-of-0003.*
 page 3
 page 2
 grep -q "^total  *$(published 10)$" "$work/page.log" || fail "docs/SLURM.md: $(cat "$work/page.log")"
+page 3
+if grep Submitted "$work/page.log"; then fail "docs/SLURM.md: a job was submitted although nothing was missing"; fi
 page 4
 second=$(nqueens merge "$work/page-second" --quiet)
 [ "$second" = "$(published 10)" ] || fail "docs/SLURM.md: the second count is not complete"
