@@ -8,6 +8,7 @@ case " $* " in
     exit
     ;;
 esac
+unset CDPATH # or cd could go to another folder of the same name
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # fail MESSAGE [CODE]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts n = 15 on a Dask scheduler and two workers of this machine while workers, the scheduler and the driver are
-# killed and a disk is full. The total must be exact every time.
+# killed, a disk is full and a host lacks the program. The total must be exact every time.
 #
 #   scripts/test-dask.sh
 #
@@ -41,21 +41,26 @@ finish() {
 trap finish EXIT
 
 # The HTTP servers of scheduler and workers listen on all networks if their address is not given.
-dask() { exec "$tools/dask" "$@" --host 127.0.0.1 --no-dashboard --dashboard-address 127.0.0.1:0; }
+dask() { exec "$tools/dask" "$@" --no-dashboard --dashboard-address 127.0.0.1:0; }
+
+# start_worker NAME ADDRESS
+start_worker() {
+  dask worker "$address" --nthreads 1 --no-nanny --host "$2" >"$folder/$1.log" 2>&1 &
+  workers+=($!)
+  disown
+}
 
 # start_cluster NAME: ends the cluster that there is, and starts a scheduler and two workers.
 start_cluster() {
   local worker
   end
-  dask scheduler --port 0 --scheduler-file "$folder/$1.json" >"$folder/$1-scheduler.log" 2>&1 &
+  dask scheduler --host 127.0.0.1 --port 0 --scheduler-file "$folder/$1.json" >"$folder/$1-scheduler.log" 2>&1 &
   scheduler=$!
   disown # or bash would report its death
   wait_for test -s "$folder/$1.json"
   address=$(sed -n 's/.*"address": "\(.*\)".*/\1/p' "$folder/$1.json")
   for worker in 1 2; do
-    dask worker "$address" --nthreads 1 --no-nanny >"$folder/$1-worker-$worker.log" 2>&1 &
-    workers+=($!)
-    disown
+    start_worker "$1-worker-$worker" 127.0.0.1
   done
 }
 
@@ -207,12 +212,13 @@ count once
 ends_well once $shards
 tried once 2
 
-scenario "a task that fails each time ends the driver, which names the shard and the reason"
+scenario "a shard that fails each time is named with the reason at the end, and the others are counted"
 failing="n$n-0003-of-00$shards: host $(hostname):"
 stand_in crash 3 'kill -SEGV $$'
 count crash
 ends_with crash 1 "$failing .*/program-crash was killed by signal 11"
 tried crash 4
+[ "$(journals crash)" = $((shards - 1)) ] || fail "the failing shard has stopped the others"
 stand_in memory 3 'echo "nqueens: no memory" >&2; exit 4'
 count memory
 ends_with memory 4 "$failing nqueens: no memory"
@@ -223,5 +229,24 @@ stand_in usage 3 "exec '$real_program' \"\$@\" --kernel no-such-kernel"
 count usage
 ends_with usage 2 "$failing error: .*no-such-kernel.*"
 tried usage 1
+
+# The driver finds this name on its path, and so does the last worker.
+mkdir "$folder/bin"
+stand_in slow '*' 'sleep 0.5'
+mv "$program" "$folder/bin/nqueens-on-one-host"
+program=nqueens-on-one-host
+lacks="host $(hostname): .*No such file or directory: '$program'"
+start_cluster lacking
+
+scenario "all hosts lack the program: exit code 1"
+PATH=$folder/bin:$PATH count nowhere
+ends_with nowhere 1 "n$n-.*: $lacks"
+
+# The workers without the program are always idle, so each shard comes to them first.
+scenario "a host lacks the program: the other one counts all shards"
+PATH=$folder/bin:$PATH start_worker having 127.0.0.2
+PATH=$folder/bin:$PATH count one-host
+ends_well one-host $shards
+said one-host "$lacks"
 
 echo "all totals exact, in $SECONDS s"

@@ -21,7 +21,7 @@ has pgrep procps
 build
 
 work=$(mktemp -d)
-cluster=$work/cluster nodes=6
+cluster=$work/cluster nodes=6 lifting=''
 export SLURM_CONF=$cluster/slurm.conf
 # sbatch hands this path to the tasks, and job files call the program by its name.
 mkdir "$work/bin"
@@ -31,9 +31,10 @@ PATH=$work/bin:$PATH
 finish() {
   local code=$?
   trap '' INT TERM EXIT
+  kill "$lifting" 2>/dev/null || true
   if [ "$code" != 0 ] && [ "$code" -lt 128 ]; then
     { timeout 5 sinfo -N && timeout 5 squeue -r; } >&2 || true
-    tail -n 5 "$work"/*.log "$cluster"/*.out >&2 || true
+    tail -n 5 "$work"/*.log "$work"/page*/*.log "$cluster"/*.out >&2 || true
   fi
   power_off '.*'
   rm -rf "$work"
@@ -69,12 +70,18 @@ processes() {
 }
 none_is_left() { [ -z "$(processes "$1")" ]; }
 
+# A process that ends while it is looked for is no error.
+signal() { processes "$2" | xargs -r kill -s "$1" 2>/dev/null || true; }
+
+# hang NAME: stops all processes of a node. The second round stops what the first one found at its start.
+hang() { signal STOP "$1" && signal STOP "$1"; }
+
 # power_off NAME: ends all processes of a daemon or node at once. They are stopped first, because otherwise a parent
 # could see the death of its child and report it. New ones may have started meanwhile.
 power_off() {
-  local signal
   until none_is_left "$1"; do
-    for signal in STOP KILL; do processes "$1" | xargs -r kill -s "$signal" 2>/dev/null || true; done
+    signal STOP "$1"
+    signal KILL "$1"
     sleep 0.1
   done
 }
@@ -150,7 +157,6 @@ SlurmdSpoolDir=$cluster/spool.%n
 ReturnToService=2
 SlurmdTimeout=5
 MessageTimeout=5
-KillWait=2
 JobRequeue=0
 NodeName=n[1-$nodes] NodeAddr=127.0.0.1 NodeHostname=$(hostname) \
   Port=[$((port + 1))-$((port + nodes))] CPUs=1 RealMemory=8000
@@ -163,9 +169,15 @@ wait_for nodes_are_idle
 say "cluster of $nodes nodes"
 
 # --- A time limit. Slurm looks every 30 s whether to warn a task, and with a limit of one minute it warns at the first
-# look. Without vector instructions n = 19 takes several times as long.
+# look. Without vector instructions n = 19 takes several times as long. As soon as the task is in the queue again, it
+# gets more time, because a second warning could come before it is cancelled below.
 slow=(--engine subtrees --kernel portable)
 limit=$(submit 0 --time=1 -- 19 1 limit "${slow[@]}")
+{
+  wait_for logged "$limit" 0 'time limit: requeued'
+  wait_for timeout 5 scontrol update JobId="$limit" TimeLimit=60
+} &
+lifting=$!
 wait_for has_more_than limit 0
 
 # --- A process, two nodes and the controller.
@@ -180,14 +192,17 @@ kill_a_program() {
 wait_for kill_a_program
 say "the program was killed in the task of shard $killed"
 
-# The nodes whose tasks began last, because a task that ends before its node is stopped is not run again.
+# Two nodes on which a program runs. So neither is the one whose program was killed: Slurm may still show its task, but
+# would not run it again.
 two_nodes() {
-  read -r dead frozen < <(timeout 5 squeue -h -r -j "$faults" -t R --sort=-S -o %N | head -n 2 | paste -sd' ')
+  local newest
+  newest=$(programs | tail -n 2 | sed 's:.*:/proc/&/environ:')
+  read -r dead frozen < <(xargs grep -hzsoP '^SLURMD_NODENAME=\K.*' <<<"$newest" | tr '\0' ' ')
   [ -n "$frozen" ]
 }
 wait_for two_nodes
 power_off "$dead"
-processes "$frozen" | xargs kill -STOP
+hang "$frozen"
 say "node $dead was killed, and node $frozen hangs"
 
 processes slurmctld | xargs kill
@@ -212,35 +227,45 @@ nowhere=$(sbatch --parsable --cpus-per-task=1 --chdir="$work" --array=0 scripts/
 wait_for none_queued "$nowhere"
 logged "$nowhere" 0 'has no folder' || fail "a task counted into a folder that its node did not have"
 
-# --- The restarts have an end. Here scontrol only prints what it is asked.
+# --- What decides at the time limit is whether the run has finished a unit, not how many restarts there were. Here
+# scontrol only prints what it is asked, and accepts or refuses it.
 mkdir "$work/restarts" "$work/stand-in"
-printf '#!/bin/sh\necho "scontrol $*"\n' >"$work/stand-in/scontrol"
-chmod +x "$work/stand-in/scontrol"
-# warned_after RESTARTS: runs the job file and warns it. Prints its log.
-warned_after() {
-  local finished pid code=0
-  finished=$(finished restarts)
-  PATH=$work/stand-in:$PATH SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=0 SLURM_RESTART_COUNT=$1 SLURM_CPUS_PER_TASK=1 \
-    SLURMD_NODENAME=none bash scripts/slurm/count.sbatch 18 1 "$work/restarts" "${slow[@]}" >"$work/restarts.log" 2>&1 &
+# warned SCONTROL_CODE BEGUN N OPTION ...: runs the job file, and warns it when BEGUN succeeds. Leaves its log in $log.
+warned() {
+  local pid code=0
+  printf '#!/bin/sh\necho "scontrol $*"\nexit %s\n' "$1" >"$work/stand-in/scontrol"
+  chmod +x "$work/stand-in/scontrol"
+  PATH=$work/stand-in:$PATH SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=0 SLURM_RESTART_COUNT=1000 SLURM_CPUS_PER_TASK=1 \
+    SLURMD_NODENAME=none bash scripts/slurm/count.sbatch "$3" 1 "$work/restarts" "${@:4}" >"$work/restarts.log" 2>&1 &
   pid=$!
-  wait_for has_more_than restarts "$finished"
+  wait_for "$2"
   kill -USR1 "$pid"
   wait "$pid" || code=$?
-  [ "$code" = 3 ] || fail "exit code $code after a warning: $(cat "$work/restarts.log")"
-  cat "$work/restarts.log"
+  log=$(cat "$work/restarts.log")
+  [ "$code" = 3 ] || fail "exit code $code after a warning: $log"
 }
-log=$(warned_after 19)
-grep -q '^scontrol requeue 7_0$' <<<"$log" || fail "the last restart did not happen: $log"
-log=$(warned_after 20)
-if grep '^scontrol' <<<"$log"; then fail "the restarts have no end: $log"; fi
+counts_units() { has_more_than restarts "$before"; }
+counts() { grep -q '^run ' "$work"/restarts/n24-*; }
+before=0
+warned 0 counts_units 18 "${slow[@]}"
+grep -q '^scontrol requeue 7_0$' <<<"$log" || fail "a run that finished units was not requeued: $log"
+grep -qx 'time limit: requeued' <<<"$log" || fail "the log does not say that the run was requeued: $log"
+before=$(finished restarts)
+warned 1 counts_units 18 "${slow[@]}"
+grep -q 'does not requeue' <<<"$log" || fail "the log does not say that Slurm refused: $log"
+if grep 'limit: requeued' <<<"$log"; then fail "the log says that a run was requeued which Slurm refused: $log"; fi
+# One unit is a queen in the first row.
+warned 0 counts 24 "${slow[@]}" --split-rows 1
+grep -q 'no unit was finished' <<<"$log" || fail "the log does not say that no unit was finished: $log"
+if grep '^scontrol' <<<"$log"; then fail "a run that finished no unit was requeued: $log"; fi
 
 # --- The commands of docs/SLURM.md, for a smaller board and in a folder of this test. A journal is lost on the way.
 # page BLOCK: runs the commands of a block, and waits until its tasks have ended.
 page() {
   local job
   awk -v block="$1" '/^```/ { inside = /sh$/; found += inside; next } inside && found == block' docs/SLURM.md |
-    sed "s:/shared/q26:$work/page:; s/ 26 40 / 10 3 /; s/--array=0-39/--array=0-2/; s/--shards 40/--shards 3/
-      s:^sbatch:& --chdir=$work --cpus-per-task=1:" >"$work/page.sh"
+    sed "s:/shared/q26:$work/page:g; s/ 26 40 / 10 3 /; s/--array=0-39/--array=0-2/; s/--shards 40/--shards 3/
+      s:sbatch --:sbatch --cpus-per-task=1 --:" >"$work/page.sh"
   [ -s "$work/page.sh" ] || fail "docs/SLURM.md has no block $1"
   bash "$work/page.sh" >"$work/page.log" 2>&1 || fail "docs/SLURM.md, block $1: $(cat "$work/page.sh" "$work/page.log")"
   job=$(sed -n 's/^Submitted batch job //p' "$work/page.log")
@@ -251,13 +276,15 @@ rm "$work"/page/n10-0001-of-0003.*
 page 3
 page 2
 grep -q "^total  *$(published 10)$" "$work/page.log" || fail "docs/SLURM.md: $(cat "$work/page.log")"
+page 3
+if grep Submitted "$work/page.log"; then fail "docs/SLURM.md: a job was submitted although nothing was missing"; fi
 page 4
 second=$(nqueens merge "$work/page-second" --quiet)
 [ "$second" = "$(published 10)" ] || fail "docs/SLURM.md: the second count is not complete"
 page 5
 say "the commands of docs/SLURM.md counted n = 10 twice"
 
-wait_for logged "$limit" 0 'time limit: requeued'
+wait "$lifting"
 at_limit=$(finished limit)
 say "the task with a time limit requeued itself with $at_limit finished units"
 
@@ -278,7 +305,7 @@ wait_for none_queued "$faults"
 restarted=$(grep -l ', restart 1: shard ' "$work/nqueens-$faults"_*.log | wc -l)
 [ "$restarted" = 2 ] || fail "Slurm ran $restarted tasks again instead of one of node $dead and one of node $frozen"
 [ "$(missing faults 8)" = "$killed" ] || fail "shards '$(missing faults 8)' are missing instead of shard $killed"
-processes "$frozen" | xargs kill -CONT
+signal CONT "$frozen"
 no_programs() { ! programs; }
 wait_for no_programs
 say "node $frozen continued, and counted $(units faults | sort | uniq -d | wc -l) units that another node had counted"

@@ -6,8 +6,8 @@ journal, which this program, the driver, writes into FOLDER. So workers and driv
 command, run again, counts only the shards that FOLDER lacks. At the end `nqueens merge FOLDER` prints the total.
 Options of `nqueens count`, such as --engine, may follow `--`.
 
-The exit codes are the ones that `nqueens --help` lists. If a shard fails too often, the code is 1, or 4 if the
-reason was memory or threads that other programs use. If the scheduler is gone, the code is 3.
+A shard that fails is tried again, if possible on another host, while the others go on. The exit codes are the ones
+that `nqueens --help` lists, and docs/DASK.md says what to do.
 """
 
 from __future__ import annotations
@@ -24,43 +24,59 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 DONE, FAILED, USAGE, STOPPED, NOT_NOW = range(5)
 # What Dask raises if the scheduler is gone. In Python 3.10 a timeout of asyncio is no OSError.
 GONE = (OSError, asyncio.TimeoutError, concurrent.futures.CancelledError)
+# How often a shard is tried, so that one that fails everywhere ends.
+MAX_TRIES = 4
 
 
 class EndError(Exception):
     """The end of a task or of the driver. Its arguments are an exit code and a message."""
 
 
-def count_shard(shard: str, command: list[str]) -> bytes | EndError:
-    """Count a shard on a worker, and return the journal.
+def host_of(address: str) -> str:
+    """Return the address of a worker without its port."""
+    return address.rpartition(":")[0]
 
-    A failure is raised, so that Dask tries the task again. Wrong usage is returned, because no worker would accept it.
+
+def count_shard(shard: str, command: list[str], avoided: list[str]) -> tuple[str, bytes | EndError | None]:
+    """Count a shard on a worker, and return the worker's host, and the journal or the failure.
+
+    On a host that is to be avoided, nothing is done. Dask gives such a host a task of a busy one if it is idle.
     """
     from distributed import get_worker
 
-    # Dask itself removes the worker's folder if the worker is killed.
-    with tempfile.TemporaryDirectory(prefix="nqueens-", dir=get_worker().local_directory) as folder:
-        try:
+    worker = get_worker()
+    host = host_of(worker.address)
+    if host in avoided:
+        time.sleep(1)  # or the task would come back at once, again and again
+        return host, None
+    try:
+        # Dask itself removes the worker's folder if the worker is killed.
+        with tempfile.TemporaryDirectory(prefix="nqueens-", dir=worker.local_directory) as folder:
             done = subprocess.run(
                 [*command, "--shard", shard, "--journal", f"{folder}/"], capture_output=True, check=False
             )
-        except OSError as error:
-            raise EndError(FAILED, f"host {socket.gethostname()}: {error}") from None
-        if done.returncode == DONE:
-            return b"".join(path.read_bytes() for path in Path(folder).glob("*.journal"))
-        code = done.returncode
-        ending = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"{command[0]} {ending}"]
-        # An error in the options comes first, with advice below it. Any other error is the last line.
-        reason = lines[0] if lines[0].startswith("error: ") else lines[-1]
-        end = EndError(code, f"host {socket.gethostname()}: {reason}")
-        if code == USAGE:
-            return end
-        raise end
+            journal = b"".join(path.read_bytes() for path in Path(folder).glob("*.journal"))
+    except OSError as error:
+        return host, EndError(FAILED, f"host {socket.gethostname()}: {error}")
+    code = done.returncode
+    if code == DONE:
+        return host, journal
+    ending = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"{command[0]} {ending}"]
+    # An error in the options comes first, with advice below it. Any other error is the last line.
+    reason = lines[0] if lines[0].startswith("error: ") else lines[-1]
+    code = code if code in (USAGE, STOPPED, NOT_NOW) else FAILED
+    return host, EndError(code, f"host {socket.gethostname()}: {reason}")
 
 
 def missing_shards(merge: list[str], n: int, which: str, shards: int) -> list[int]:
@@ -104,9 +120,66 @@ def save(journal: bytes, path: Path) -> None:
             os.close(descriptor)
 
 
+def try_again(client: Client, shard: str, command: list[str], failed_on: list[str]) -> Future[Any]:
+    """Have Dask count a shard after all others, on hosts where it has not failed yet, if there are any."""
+    others = [address for address in client.nthreads() if host_of(address) not in failed_on]
+    return client.submit(
+        count_shard,
+        shard,
+        command=command,
+        avoided=failed_on if others else [],
+        workers=others or None,
+        allow_other_workers=bool(others),  # If these workers go away, the task must not wait for them.
+        priority=-len(failed_on),
+        pure=False,
+    )
+
+
+def count_on(client: Client, request: argparse.Namespace, command: list[str], missing: list[int]) -> None:
+    """Have the workers count the missing shards, and save each journal as soon as it arrives."""
+    from distributed import as_completed
+
+    shards = {index: f"{index}/{request.shards}" for index in missing}
+    futures = client.map(count_shard, list(shards.values()), command=command, avoided=[])
+    indices = dict(zip(futures, missing, strict=True))
+    say(f"shards to count: {len(missing)} of {request.shards}, workers: {len(client.nthreads())}")
+    failed_on: dict[int, list[str]] = {index: [] for index in missing}
+    failures: list[EndError] = []
+    running = as_completed(futures)
+    for future in running:
+        index = indices[future]
+        name = f"n{request.n}-{'second-' if request.second else ''}{index:04}-of-{request.shards:04}"
+        if future.status == "error":  # An error of Dask itself is, for example, that too many workers died.
+            host, result = None, EndError(FAILED, str(future.exception()))
+        else:
+            host, result = future.result()
+        future.release()  # The worker need not keep the journal any more.
+        if isinstance(result, bytes):
+            if result:  # A shard without units has no journal.
+                save(result, request.out / f"{name}.journal")
+            say(f"{name} is counted")
+            continue
+        if result is not None:
+            code, message = result.args
+            failure = EndError(code, f"{name}: {message}")
+            if code == USAGE:  # No worker would accept it.
+                raise failure
+            say(f"{name}: {message}")
+            if host is not None:
+                failed_on[index].append(host)
+            if host is None or len(failed_on[index]) == MAX_TRIES:
+                failures.append(failure)
+                continue
+        again = try_again(client, shards[index], command, failed_on[index])
+        indices[again] = index
+        running.add(again)
+    if failures:
+        raise min(failures, key=lambda failure: int(failure.args[0]))
+
+
 def count_missing(request: argparse.Namespace, command: list[str], missing: list[int]) -> None:
-    """Have Dask count the missing shards, and save each journal as soon as it arrives."""
-    from distributed import Client, as_completed
+    """Connect to the scheduler, and count the missing shards."""
+    from distributed import Client
 
     logging.disable(logging.CRITICAL)  # A lost scheduler is reported here in one line, not by Dask in many.
     try:
@@ -116,22 +189,7 @@ def count_missing(request: argparse.Namespace, command: list[str], missing: list
         code = USAGE if isinstance(error, ValueError) else STOPPED
         raise EndError(code, f"no scheduler at {request.scheduler}: {error}") from None
     try:
-        shards = [f"{index}/{request.shards}" for index in missing]
-        futures = client.map(count_shard, shards, command=command, retries=3)
-        indices = dict(zip(futures, missing, strict=True))
-        say(f"shards to count: {len(missing)} of {request.shards}, workers: {len(client.nthreads())}")
-        for future in as_completed(futures):
-            count = "second-" if request.second else ""
-            shard = f"n{request.n}-{count}{indices[future]:04}-of-{request.shards:04}"
-            # An error of Dask itself is, for example, that too many workers died.
-            journal = future.exception() if future.status == "error" else future.result()
-            if isinstance(journal, BaseException):
-                code, message = journal.args if isinstance(journal, EndError) else (FAILED, str(journal))
-                raise EndError(code if code in (USAGE, STOPPED, NOT_NOW) else FAILED, f"{shard}: {message}")
-            if journal:  # A shard without units has no journal.
-                save(journal, request.out / f"{shard}.journal")
-            say(f"{shard} is counted")
-            future.release()  # The worker need not keep the journal any more.
+        count_on(client, request, command, missing)
     finally:
         # Dask cancels the tasks of a client that closes.
         with contextlib.suppress(*GONE):

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
 
 use nqueens::record::{JournalError, Record, journals_in};
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Plan, Shard};
@@ -57,17 +58,21 @@ pub(crate) fn plan_of(size: BoardSize, engine: Engine, split_rows: Option<usize>
     Plan::new(size, engine, split_rows).expect("a plan")
 }
 
-/// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`.
+/// The kernels to test: all that this CPU can run, or the one in `NQUEENS_TEST_KERNEL`. The first test that asks names
+/// those that are skipped, for all tests.
 pub(crate) fn kernels() -> Vec<Kernel> {
+    static NAMED: Once = Once::new();
     if let Ok(name) = std::env::var("NQUEENS_TEST_KERNEL") {
         return vec![name.parse().expect("a kernel of this CPU")];
     }
     let available = Kernel::available();
-    for name in KERNELS {
-        if !available.iter().any(|kernel| kernel.name() == name) {
-            note_skipped(&format!("kernel {name} does not run on this CPU"));
+    NAMED.call_once(|| {
+        for name in KERNELS {
+            if !available.iter().any(|kernel| kernel.name() == name) {
+                note_skipped(&format!("kernel {name} does not run on this CPU"));
+            }
         }
-    }
+    });
     available
 }
 
