@@ -18,8 +18,8 @@ use crate::plan::shard::Shard;
 pub struct Estimate {
     /// The outcome of the count that was stopped.
     pub sample: Outcome,
-    /// The CPU time of all units, in seconds. If the sample has no finished unit, this is a rough value for boards of
-    /// this size, measured on other machines.
+    /// The CPU time of all units, in seconds. If the sample has no finished unit, or the CPU clock stands still, this is
+    /// a rough value for boards of this size, measured on other machines.
     pub cpu_seconds: Approximate,
     /// The wall time of all units in seconds, on the threads that took the sample, if they go on getting as many cores
     /// as they got.
@@ -38,6 +38,9 @@ impl Estimate {
         self.cpu_seconds.divided_by(cores as f64)
     }
 }
+
+/// A CPU clock that shows no progress after this time stands still.
+const LONGEST_TICK: Duration = Duration::from_millis(100);
 
 /// The times after which a sample ends. The less it has found, the longer it may take.
 #[derive(Clone, Copy, Debug)]
@@ -93,11 +96,13 @@ impl Count<'_> {
         let seconds_taken = sample.elapsed.as_secs_f64();
         let wall_time_of_rest = left.estimate();
         let is_whole = sample.is_complete();
-        let (cpu_seconds, seconds) = match left.estimate_all_cpu_seconds() {
+        let whole_seconds = Approximate { value: seconds_taken, standard_error: 0.0 };
+        let measured = left
+            .estimate_all_cpu_seconds()
+            .filter(|all| all.value > 0.0 || sample.elapsed < LONGEST_TICK);
+        let (cpu_seconds, seconds) = match measured {
             // Both times are known. They are no estimates.
-            Some(cpu_seconds) if is_whole => {
-                (cpu_seconds, Approximate { value: seconds_taken, standard_error: 0.0 })
-            }
+            Some(cpu_seconds) if is_whole => (cpu_seconds, whole_seconds),
             Some(cpu_seconds) => {
                 let cpu_seconds = cpu_seconds.with_run_variation();
                 let seconds = match wall_time_of_rest {
@@ -109,10 +114,17 @@ impl Count<'_> {
                 (cpu_seconds, seconds)
             }
             None => {
-                self.cancel.check("a unit was finished")?;
+                if sample.done.units == 0 {
+                    self.cancel.check("a unit was finished")?;
+                }
                 let hours = core_hours(self.size, sample.engine, sample.kernel);
                 let cpu_seconds = Approximate::roughly(3600.0 * hours);
-                (cpu_seconds, rough_wall_seconds(cpu_seconds, sample.threads))
+                let seconds = if is_whole {
+                    whole_seconds
+                } else {
+                    rough_wall_seconds(cpu_seconds, sample.threads)
+                };
+                (cpu_seconds, seconds)
             }
         };
         Ok(Estimate {
