@@ -123,6 +123,28 @@ fn a_record_that_is_to_come_has_no_age() {
     }
 }
 
+/// The user meant shard 1/4 of n = 12, and typed n = 4 in 12 shards.
+#[test]
+fn a_board_and_a_number_of_shards_that_were_exchanged_are_noticed() {
+    let folder = fresh_folder("status-exchanged");
+    let place = format!("{}/", arg(&folder));
+    for (n, shard) in [("12", "0/4"), ("4", "1/12")] {
+        let counted = output(&["count", n, "--shard", shard, "--journal", &place]);
+        assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    }
+    let status = output(&["status", arg(&folder)]);
+    assert_eq!(status.status.code(), Some(0), "{status:?}");
+    let message = stderr(&status);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("n4-0001-of-0012."), "{message}");
+    assert!(
+        message.ends_with("move the journals of the wrong count to another folder\n"),
+        "{message}"
+    );
+    let merged = output(&["merge", arg(&folder)]);
+    refused(&merged, 2, &["if one is there by mistake, move it to another folder"]);
+}
+
 #[test]
 fn a_folder_of_several_counts_is_a_list() {
     let folder = fresh_folder("status-list");

@@ -8,7 +8,7 @@ mod state;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::record::BothCounts;
+use crate::record::{BothCounts, Record};
 use clap::Args;
 
 use crate::cli::commands::facts::check;
@@ -54,6 +54,9 @@ impl StatusArgs {
             counts.warn_with_commands();
             all.extend(counts.records());
         }
+        if let Some(warning) = exchanged(&all) {
+            message!("{warning}");
+        }
         let mut states = Vec::new();
         for counts in &plans {
             let mut of_plan = Vec::new();
@@ -78,6 +81,31 @@ impl StatusArgs {
         }
         Ok(exit.answer(self.journals.format, report(&states)))
     }
+}
+
+/// Returns a warning if two counts look as if N and the number of shards were exchanged in a command, as in
+/// `count 4 --shard 3/18` for `count 18 --shard 3/4`.
+fn exchanged(records: &[&Record]) -> Option<String> {
+    let board_and_shards = |record: &Record| {
+        let n = record.plan().size().rows();
+        record.shards().map(|shards| (n, shards))
+    };
+    for (place, one) in records.iter().enumerate() {
+        let Some((n, shards)) = board_and_shards(one) else { continue };
+        for other in &records[..place] {
+            if n == shards || board_and_shards(other) != Some((shards, n)) {
+                continue;
+            }
+            let [one, other] = [one, other].map(|record| record.files()[0].path.display());
+            return Some(format!(
+                "{one} is of n = {n} in {}, and {other} of n = {shards} in {}: if the two numbers were exchanged by \
+                 mistake, move the journals of the wrong count to another folder",
+                many(shards, "shard"),
+                many(n, "shard")
+            ));
+        }
+    }
+    None
 }
 
 /// Warns of counts that cannot be read, and returns the exit code.

@@ -72,7 +72,7 @@ impl Counts {
     /// Warns of what is left out, without commands that take lines out.
     pub(crate) fn warn(&self) {
         for record in &self.0 {
-            warn_of_left_out(&record.left_out);
+            warn_of_left_out(&record.left_out, Some(record.files()));
             warn_of_cut_off(record);
         }
     }
