@@ -216,7 +216,7 @@ say "slurmctld was restarted"
 few=$(submit 0,3 -- 10 3 few)
 wait_for none_queued "$few"
 [ "$(missing few 3)" = 1-2 ] || fail "shards '$(missing few 3)' are missing instead of 1-2"
-logged "$few" 3 "0 to 2" || fail "shard 3 of 3 was not refused"
+logged "$few" 3 "0/3 to 2/3" || fail "shard 3/3 was not refused"
 few=$(submit "$(missing few 3)" -- 10 3 few)
 wait_for none_queued "$few"
 is_counted few 10 3

@@ -144,6 +144,13 @@ pub(crate) fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
+/// Returns the CPU time that all threads of this process have used since it started. It is 0 if the system has no such
+/// clock.
+#[cfg(feature = "cli")]
+pub(crate) fn process_time() -> Duration {
+    clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
+}
+
 /// Reads the number that follows a name at the beginning of a line. With an empty name, reads the number on the first
 /// line. Returns `None` for `max` or if there is no number.
 pub(crate) fn read_number(file: &Path, name: &str) -> Option<u64> {

@@ -152,13 +152,14 @@ impl Plan {
         self.list.counted_together(unit)
     }
 
-    /// Returns which solutions a unit counts, and how many times. Another program needs no more to count the unit.
+    /// Returns which solutions a unit counts, and how many times. In the second count these are the images of the
+    /// solutions of the first count. Another program needs no more to count the unit.
     ///
     /// # Panics
     ///
     /// If the plan has no unit with this number.
     pub fn domains(&self, unit: usize) -> RowDomains {
-        self.list.domains(unit)
+        self.list.domains(unit, self.which)
     }
 
     /// Checks that this machine has enough memory to count on this number of threads.
@@ -234,7 +235,7 @@ impl Plan {
         if cancel.is_cancelled() {
             return Err(Interrupt::Cancelled.in_unit(unit));
         }
-        count_domains(&self.list.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
+        count_domains(&self.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
     }
 }
 
@@ -333,7 +334,7 @@ mod tests {
             1
         }
 
-        fn domains(&self, _unit: usize) -> RowDomains {
+        fn domains(&self, _unit: usize, _which: WhichCount) -> RowDomains {
             panic!("its domains were made")
         }
 

@@ -19,7 +19,8 @@ pub struct Estimate {
     /// The outcome of the count that was stopped.
     pub sample: Outcome,
     /// The time of all units. The wall time is always there: it is that on the threads that took the sample. If the sample
-    /// has no finished unit, both times are rough values for boards of this size, measured on other machines.
+    /// has no finished unit, or the CPU clock stands still, both times are rough values for boards of this size, measured
+    /// on other machines.
     pub time: Forecast,
     /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
     /// small or has no solution.
@@ -33,6 +34,9 @@ impl Estimate {
         self.time.cpu_seconds.divided_by(cores as f64)
     }
 }
+
+/// A CPU clock that shows no progress after this time stands still.
+const LONGEST_TICK: Duration = Duration::from_millis(100);
 
 /// The times after which a sample ends. The less it has found, the longer it may take.
 #[derive(Clone, Copy, Debug)]
@@ -90,17 +94,37 @@ impl Count<'_> {
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         self.check()?;
         let (sample, left) = self.take_sample(time)?;
-        let time = match left.estimate_all_cpu_seconds() {
+        let all_cpu_seconds = left.estimate_all_cpu_seconds();
+        let measured =
+            all_cpu_seconds.filter(|all| all.value > 0.0 || sample.elapsed < LONGEST_TICK);
+        let time = match measured {
+            // Both times are known. They are no estimates.
+            Some(cpu_seconds) if sample.is_complete() => Forecast {
+                cpu_seconds,
+                wall_seconds: Some(time_taken(&sample)),
+                cores: left.estimate().and_then(|left| left.cores),
+            },
             Some(cpu_seconds) => time_of_all(&sample, &left, cpu_seconds),
             None => {
-                self.cancel.check("a unit was finished")?;
-                let hours = core_hours(self.size, sample.engine, sample.kernel);
-                let cpu_seconds = Approximate::roughly(3600.0 * hours);
-                let wall_seconds = Some(rough_wall_seconds(cpu_seconds, sample.threads));
-                Forecast { cpu_seconds, wall_seconds, cores: None }
+                if sample.done.units == 0 {
+                    self.cancel.check("a unit was finished")?;
+                }
+                self.rough_time(&sample)
             }
         };
         Ok(Estimate { sample, time, total: left.estimate_total() })
+    }
+
+    /// Returns the time of all units if nothing is known of their CPU time.
+    fn rough_time(&self, sample: &Outcome) -> Forecast {
+        let hours = core_hours(self.size, sample.engine, sample.kernel);
+        let cpu_seconds = Approximate::roughly(3600.0 * hours);
+        let wall_seconds = if sample.is_complete() {
+            time_taken(sample)
+        } else {
+            rough_wall_seconds(cpu_seconds, sample.threads)
+        };
+        Forecast { cpu_seconds, wall_seconds: Some(wall_seconds), cores: None }
     }
 
     /// Counts the first units for about this time. Returns the outcome, and what is known of the rest.
@@ -131,21 +155,20 @@ impl Count<'_> {
     }
 }
 
+/// Returns the wall time of a sample. It is no estimate.
+fn time_taken(sample: &Outcome) -> Approximate {
+    Approximate { value: sample.elapsed.as_secs_f64(), standard_error: 0.0 }
+}
+
 /// Returns the time of all units, of which those of the sample are finished.
 fn time_of_all(sample: &Outcome, left: &TimeLeft, cpu_seconds: Approximate) -> Forecast {
-    let seconds_taken = sample.elapsed.as_secs_f64();
-    let rest = left.estimate();
-    let cores = rest.and_then(|rest| rest.cores);
-    if sample.is_complete() {
-        // Both times are known. They are no estimates.
-        let wall_seconds = Some(Approximate { value: seconds_taken, standard_error: 0.0 });
-        return Forecast { cpu_seconds, wall_seconds, cores };
-    }
     let cpu_seconds = cpu_seconds.with_run_variation();
+    let rest = left.estimate();
     let wall_seconds = match rest.and_then(|rest| rest.wall_seconds) {
-        Some(rest) => Approximate { value: seconds_taken + rest.value, ..rest },
+        Some(rest) => Approximate { value: sample.elapsed.as_secs_f64() + rest.value, ..rest },
         None => rough_wall_seconds(cpu_seconds, sample.threads),
     };
+    let cores = rest.and_then(|rest| rest.cores);
     Forecast { cpu_seconds, wall_seconds: Some(wall_seconds), cores }
 }
 

@@ -100,8 +100,12 @@ impl Units for Colours {
         if is_short { self.units.class_pair_units(unit) } else { self.units.batch(unit).units }
     }
 
-    fn domains(&self, unit: usize) -> RowDomains {
-        self.units.domains(unit)
+    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
+        let domains = self.units.domains(unit);
+        match which {
+            WhichCount::First => domains,
+            WhichCount::Second => domains.with_rows_flipped(),
+        }
     }
 
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {

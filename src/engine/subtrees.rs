@@ -55,7 +55,7 @@ use std::ops::Range;
 use super::plain::count_domains;
 use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
-use crate::board::size::{BoardSize, Squares};
+use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -104,16 +104,6 @@ impl Subtrees {
         }
         Self { size, cases, split_rows, units }
     }
-
-    /// Returns the columns that a unit allows in each row.
-    fn allowed(&self, unit: usize) -> Squares {
-        let subtree = self.units[unit];
-        let mut allowed = self.cases[usize::from(subtree.case)].allowed;
-        for (row, column) in subtree.prefix[..self.split_rows].iter().enumerate() {
-            allowed[row] = 1 << column;
-        }
-        allowed
-    }
 }
 
 /// Adds a unit for each way to place queens in these rows below a node, if it leaves a free square in the next row.
@@ -160,13 +150,24 @@ impl Units for Subtrees {
         self.cases[usize::from(self.units[unit].case)].weight
     }
 
-    fn domains(&self, unit: usize) -> RowDomains {
-        RowDomains { size: self.size, allowed: self.allowed(unit), multiplicity: None }
+    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
+        let subtree = self.units[unit];
+        let mut allowed = self.cases[usize::from(subtree.case)].allowed;
+        for (row, column) in subtree.prefix[..self.split_rows].iter().enumerate() {
+            allowed[row] = 1 << column;
+        }
+        let domains = RowDomains { size: self.size, allowed, multiplicity: None };
+        match which {
+            WhichCount::First => domains,
+            WhichCount::Second => domains.with_columns_flipped(),
+        }
     }
 
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
         if self.size.rows() < SMALLEST {
-            return Box::new(|unit, cancel: &Cancel| count_domains(&self.domains(unit), cancel));
+            return Box::new(move |unit, cancel: &Cancel| {
+                count_domains(&self.domains(unit, which), cancel)
+            });
         }
         Box::new(SubtreeCounter { subtrees: self, levels: Levels::new(kernel, self.size), which })
     }
@@ -181,12 +182,7 @@ struct SubtreeCounter<'a> {
 
 impl Counter for SubtreeCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let mut allowed = self.subtrees.allowed(unit);
-        if self.which == WhichCount::Second {
-            // The mirrored board has the free squares of every row in the other order.
-            let n = self.subtrees.size.get();
-            allowed = allowed.map(|columns| columns.reverse_bits() >> (32 - n));
-        }
-        self.levels.count(&allowed, cancel)
+        let domains = self.subtrees.domains(unit, self.which);
+        self.levels.count(&domains.allowed, cancel)
     }
 }

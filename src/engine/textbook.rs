@@ -30,14 +30,23 @@ impl Units for FirstRowUnits {
         self.size.rows()
     }
 
-    fn domains(&self, unit: usize) -> RowDomains {
+    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
         let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
-        domains.allowed[0] &= 1 << unit;
+        domains.allowed[0] = 1 << first_column(self.size.rows(), unit, which);
         domains
     }
 
     fn counter(&self, which: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
         Box::new(FirstRowCounter { n: self.size.rows(), count: self.count, which })
+    }
+}
+
+/// Returns the column of the first row's queen in the first or the second count of a unit.
+fn first_column(n: usize, unit: usize, which: WhichCount) -> usize {
+    assert!(unit < n, "unit {unit} of {n}");
+    match which {
+        WhichCount::First => unit,
+        WhichCount::Second => n - 1 - unit,
     }
 }
 
@@ -50,10 +59,7 @@ struct FirstRowCounter {
 
 impl Counter for FirstRowCounter {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let first_column = match self.which {
-            WhichCount::First => unit,
-            WhichCount::Second => self.n - 1 - unit,
-        };
+        let first_column = first_column(self.n, unit, self.which);
         let solutions = (self.count)(self.n, first_column, cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
     }

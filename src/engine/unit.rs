@@ -35,8 +35,8 @@ pub(crate) trait Units: Send + Sync {
         unit..unit + 1
     }
 
-    /// Returns which solutions the unit counts, and how many times.
-    fn domains(&self, unit: usize) -> RowDomains;
+    /// Returns which solutions the first or the second count of the unit counts, and how many times.
+    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains;
 
     /// Makes a counter for one thread, for the first or the second count.
     fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_>;
@@ -185,6 +185,30 @@ impl RowDomains {
     /// column then have the same parity.
     pub(crate) fn is_white(&self, row: usize) -> bool {
         row.is_multiple_of(2) == (self.allowed[row] & EVEN != 0)
+    }
+
+    /// Returns the image of the domains under the flip of the columns. They must count each solution once.
+    pub(crate) fn with_columns_flipped(mut self) -> Self {
+        assert!(self.multiplicity.is_none(), "a multiplicity has columns of its own");
+        let n = self.size.rows();
+        for columns in &mut self.allowed[..n] {
+            *columns = columns.reverse_bits() >> (u32::BITS as usize - n);
+        }
+        self
+    }
+
+    /// Returns the image of the domains under the flip of the rows, with the multiplicities of the original solutions.
+    pub(crate) fn with_rows_flipped(mut self) -> Self {
+        let n = self.size.rows();
+        self.allowed[..n].reverse();
+        // On even boards the flip takes each row to a row of the other parity, so each queen changes its colour.
+        if n.is_multiple_of(2)
+            && let Some(multiplicity) = self.multiplicity
+        {
+            let board = self.size.columns();
+            self.multiplicity = Some(Box::new(move |columns| multiplicity(board & !columns)));
+        }
+        self
     }
 
     /// Makes the domains that allow all solutions with these queens.

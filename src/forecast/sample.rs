@@ -101,12 +101,14 @@ impl Sample {
         Approximate { value: found + left.value, ..left }
     }
 
-    /// Estimates the CPU time of the rest in seconds. Returns `None` while nothing is finished.
+    /// Estimates the CPU time of the rest in seconds. Returns `None` while nothing is finished. Also returns `None` if
+    /// the finished units took no CPU time, because then the CPU clock stands still, or its ticks are longer.
     ///
     /// CPU time follows the number of solutions more closely than the number of units. So if the total is published,
     /// the estimate by solutions is taken, unless that by units has the smaller error.
     pub(crate) fn estimate_cpu_seconds(&self, rest: Rest) -> Option<Approximate> {
-        if self.is_empty() {
+        let has_times = self.blocks.values().any(|block| block.cpu_time > Duration::ZERO);
+        if self.is_empty() || (rest.units > 0 && !has_times) {
             return None;
         }
         let by_units = self.estimate(Block::units, Block::cpu_seconds, rest.units as f64);
@@ -194,6 +196,14 @@ mod tests {
         assert!(error(19).is_infinite() && error(20).is_finite());
         assert_eq!(of_units(30, |_| 1, 0).estimate_total(rest), Approximate::roughly(0.0));
         assert_eq!(Sample::new(5).estimate_cpu_seconds(rest), None);
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_says_nothing_of_the_rest() {
+        let sample = of_units(30, |_| 0, 1);
+        let estimate = |units| sample.estimate_cpu_seconds(Rest { units, solutions: None });
+        assert_eq!(estimate(10), None);
+        assert_eq!(estimate(0), Some(Approximate { value: 0.0, standard_error: 0.0 }));
     }
 
     /// Units whose time follows their solutions, of which mostly cheap ones are finished.

@@ -52,9 +52,18 @@ impl Shard {
             return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
         }
         if index >= shards {
-            return Err(Error::out_of_range("a shard", index, 0..=shards - 1));
+            return Err(Self::no_index(&index.to_string(), shards));
         }
         Ok(Self { index, shards })
+    }
+
+    /// Makes the error of an index that is not below the number of shards.
+    fn no_index(index: &str, shards: usize) -> Error {
+        let advice = match shards {
+            1 => "choose 0/1".to_owned(),
+            _ => format!("choose 0/{shards} to {}/{shards}", shards - 1),
+        };
+        Error::invalid("a shard", format!("{index}/{shards}"), advice)
     }
 
     /// Returns the number of the shard, counted from 0.
@@ -148,7 +157,7 @@ impl FromStr for Shard {
         Self::new(0, shards)?;
         match index.parse() {
             Ok(index) => Self::new(index, shards),
-            Err(_) => Err(Error::out_of_range("a shard", index, 0..=shards - 1)),
+            Err(_) => Err(Self::no_index(index, shards)),
         }
     }
 }
@@ -199,9 +208,9 @@ mod tests {
         }
         let huge = "99999999999999999999";
         for (bad, advice) in [
-            ("3/3".to_owned(), "'3' is not a shard: choose 0 to 2".to_owned()),
-            ("1/1".to_owned(), "'1' is not a shard: choose 0".to_owned()),
-            (format!("{huge}/3"), format!("'{huge}' is not a shard: choose 0 to 2")),
+            ("3/3".to_owned(), "'3/3' is not a shard: choose 0/3 to 2/3".to_owned()),
+            ("1/1".to_owned(), "'1/1' is not a shard: choose 0/1".to_owned()),
+            (format!("{huge}/3"), format!("'{huge}/3' is not a shard: choose 0/3 to 2/3")),
             (
                 format!("0/{huge}"),
                 format!("'{huge}' is not a number of shards: choose 1 to 1000000"),

@@ -58,7 +58,7 @@ fn the_answer_of_a_shard_has_its_units_and_its_journal() {
     let engine = format!("subtrees, kernel {}", Kernel::detect());
     let wanted = [
         ("n", "12"),
-        ("part", "shard 1 of 0-2: 48 units"),
+        ("part", "shard 1/3: 48 units"),
         ("solutions", "5072 in this shard"),
         ("engine", &engine),
         ("threads", "1"),

@@ -28,6 +28,22 @@ pub(crate) fn rows(args: &[&str]) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).expect("one JSON value a line")).collect()
 }
 
+/// Returns what a comparison says beside the warning that threads waited for a core, which depends on the machine.
+pub(crate) fn beside_waiting(output: &Output) -> String {
+    let mut lines = String::new();
+    for line in stderr(output).lines() {
+        if !line.starts_with("nqueens: threads waited for a core (") {
+            lines += &format!("{line}\n");
+        }
+    }
+    lines
+}
+
+/// Returns whether a row has a ratio with an error.
+pub(crate) fn has_interval(row: &str) -> bool {
+    row.contains(" ± ") || row.contains(" at most ")
+}
+
 #[test]
 fn csv_has_the_promised_columns() {
     let output = compare(&["8", "6..=7", "--threads", "1,2", "--repeat", "2", "--csv"]);
@@ -95,11 +111,11 @@ fn the_text_table_has_a_row_for_each_and_names_the_reference() {
         assert!(line.starts_with(&format!("10 {name:<17}    1 ")), "{line}");
         match engine {
             Engine::Subtrees => assert!(line.ends_with("s 1.00"), "{line}"),
-            _ => assert!(line.contains(" ± "), "{line}"),
+            _ => assert!(has_interval(line), "{line}"),
         }
     }
     assert!(rows.iter().all(|line| line.chars().count() <= 80), "{rows:?}");
-    assert_eq!(stderr(&output), "");
+    assert_eq!(beside_waiting(&output), "");
 }
 
 #[test]
@@ -153,9 +169,9 @@ fn speed_up_and_efficiency_are_to_the_fewest_threads() {
     let remark = "speed-up: over the fewest threads; efficiency: share of perfect scaling";
     assert_eq!(
         lines[2..4],
-        [remark, " n engine             thr  median   least speed-up efficiency ratio"]
+        [remark, " n engine             thr  median speed-up     efficiency    ratio"]
     );
-    assert!(lines[5].contains("     1.00      100 % "), "{}", lines[5]);
+    assert!(lines[5].contains("s 1.00         100 %         "), "{}", lines[5]);
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
 }
 
@@ -256,8 +272,7 @@ fn an_interrupt_leaves_what_was_measured() {
     out.read_to_string(&mut rest).expect("the rows");
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let message = stderr(&output);
-    assert_eq!(message, "nqueens: stopped at n = 15\n");
+    assert_eq!(beside_waiting(&output), "nqueens: stopped at n = 15\n");
     let rows: Vec<&str> = rest.lines().collect();
     assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",500,"), "{rows:?}");

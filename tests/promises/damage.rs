@@ -413,3 +413,28 @@ fn a_shard_finds_its_units_in_a_journal_whose_first_line_is_damaged() {
     }
     assert_eq!(good.len(), outcome.units);
 }
+
+/// Another journal names the plan, so no unit of the file is left out.
+#[test]
+fn a_damaged_first_line_leaves_out_no_other_line_if_another_journal_names_the_plan() {
+    let folder = fresh_folder("damage-first-line");
+    let good = folder.join("a.journal");
+    let counted = output(&["count", "10", "--journal", arg(&good)]);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let bad = folder.join("b.journal");
+    let text = fs::read_to_string(&good).expect("text");
+    fs::write(&bad, text.replacen("n=10", "n=11", 1)).expect("room");
+    for command in ["merge", "status", "verify"] {
+        let read = output(&[command, arg(&folder)]);
+        let wanted = format!(
+            "nqueens: warning: left out: line 1 of {}, which is damaged: the lines behind it are used if they belong to this \
+             count\n",
+            bad.display()
+        );
+        assert_eq!((read.status.code(), stderr(&read)), (Some(0), &*wanted), "{command}");
+    }
+    let merged = output(&["merge", arg(&folder)]);
+    let units = contents(&good).plan().units();
+    let wanted = format!("\njournals     2, units recorded again {units} times\n");
+    assert!(stdout(&merged).contains(&wanted), "{merged:?}");
+}

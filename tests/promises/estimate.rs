@@ -98,6 +98,39 @@ fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
     assert_eq!(object["memory"], memory);
 }
 
+/// The same cores answer without a caution, because they were measured.
+#[test]
+fn an_estimate_for_more_cores_says_that_they_slow_each_other_down() {
+    for (cores, is_said) in [("1", false), ("2", true), ("64", true)] {
+        let args = ["estimate", "22", "--seconds", "0.1", "--threads", "1", "--cores", cores];
+        let text = output(&args);
+        assert_eq!(stdout(&text).contains("many cores slow each other down"), is_said, "{text:?}");
+    }
+}
+
+/// A unit takes so long that the sample ends after the first ones.
+#[test]
+fn a_sample_that_is_too_small_says_so_and_has_no_total() {
+    let args = ["estimate", "24", "--seconds", "0.4", "--threads", "1"];
+    let text = output(&args);
+    assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
+    let lines: Vec<&str> = stdout(&text).lines().collect();
+    let line = |name: &str| *lines.iter().find(|line| line.starts_with(name)).expect(name);
+    assert!(
+        line("sample ").ends_with(", too few to be fair: the cheap ones end first"),
+        "{text:?}"
+    );
+    assert!(line("total ").contains(" unknown: the sample is too small (published: "), "{text:?}");
+    let object = json(&output(&[&args[..], &["--json"]].concat()));
+    assert!(object["estimated_total"].is_null() && object["units_sampled"] != 0, "{object}");
+}
+
+#[test]
+fn memory_that_is_not_known_is_null() {
+    let args = ["estimate", "31", "--seconds", "0.001", "--engine", "bitmask", "--json"];
+    assert!(json(&output(&args))["memory"].is_null());
+}
+
 /// Four threads for each core. No machine counts the board in a second.
 #[test]
 fn an_estimate_says_how_many_cores_the_threads_got() {

@@ -63,7 +63,7 @@ fn nothing_is_silent() {
     for args in [
         &["2"][..],
         &["6", "--place", "a1"],
-        &["8", "--place", "h1", "--fundamental"],
+        &["6", "--place", "a1", "--fundamental"],
         &["6", "--place", "a1", "--json"],
         &["6", "--place", "a1", "--style", "svg", "--limit", "9"],
     ] {
@@ -116,6 +116,34 @@ fn representatives_and_their_classes_sum_up() {
         }
         assert_eq!(images.len() as u64, total);
     }
+}
+
+/// The classes with a solution that fits, and of each the smallest solution that fits.
+#[test]
+fn a_class_with_a_queen_on_the_given_squares_is_listed_once() {
+    for n in [4, 5, 6, 7, 8] {
+        let all: Vec<Solution> = Solutions::new(size(n)).collect();
+        for row in 0..n {
+            for column in 0..n {
+                let place = square(row, column).to_string();
+                let mut classes_seen = BTreeSet::new();
+                let mut wanted = Vec::new();
+                for solution in &all {
+                    let fits = solution.columns()[row as usize] == column;
+                    let class: BTreeSet<Solution> = solution.images().into_iter().collect();
+                    if fits && classes_seen.insert(class) {
+                        let columns = solution.columns().iter();
+                        wanted.push(columns.map(|column| *column as usize + 1).collect::<Vec<_>>());
+                    }
+                }
+                let listed = listed(&[&n.to_string(), "--fundamental", "--place", &place]);
+                assert_eq!(listed, wanted, "n = {n}, {place}");
+            }
+        }
+    }
+    let two = listed(&["8", "--fundamental", "--place", "e2,a1"]);
+    let all = listed(&["8", "--place", "a1,e2"]);
+    assert!(!two.is_empty() && two.iter().all(|solution| all.contains(solution)), "{two:?}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn the_missing_shards_are_printed_as_job_arrays_take_them() {
 #[test]
 fn shards_that_are_being_counted_are_not_listed() {
     for (running, listed, said) in
-        [("1/4", "0,3\n", "shard 1 of 0-3"), ("0/1", "", "shards 0-1,3 of 0-3")]
+        [("1/4", "0,3\n", "shard 1/4"), ("0/1", "", "shards 0/4 to 1/4, 3/4")]
     {
         let folder = fresh_folder("missing-running");
         let (mut child, _) = start_endless(&["--shard", running], &folder);

@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 use nqueens::record::{BothCounts, Record, journals_in};
 use nqueens::{Count, Engine, Shard, WhichCount};
 
-use crate::common::{arg, contents, counts, fresh_folder, json, keep_lines, output, size, stdout};
+use crate::common::{
+    arg, contents, counts, fresh, fresh_folder, json, keep_lines, output, size, stdout,
+    with_check_digits,
+};
 
 const FOLDER: &str = "tests/data/journals-a29a221";
 /// The program that wrote all of the journals.
@@ -52,7 +55,7 @@ fn copy(test: &str, name: &str) -> PathBuf {
     path
 }
 
-/// Copies the folder of shards, of which shard 1 of 0-2 is missing.
+/// Copies the folder of shards, of which shard 1/3 is missing.
 fn copy_shards(test: &str) -> PathBuf {
     let folder = fresh_folder(&format!("old-{test}"));
     for path in journals_in(&[Path::new(FOLDER).join("shards")]).expect("a folder") {
@@ -111,6 +114,23 @@ fn finished_journals_give_their_totals() {
             assert_eq!(answer["builds"], serde_json::json!([BUILD]), "{command} {name}");
         }
     }
+}
+
+/// An error of one build may be the reason why a total is wrong, so the text names them, too.
+#[test]
+fn all_builds_are_named_if_there_are_several() {
+    let path = fresh("old-and-new.journal");
+    let counted = output(&["count", "10", "--journal", arg(&path)]);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let one = output(&["merge", arg(&path)]);
+    assert!(!stdout(&one).contains("builds"), "{one:?}");
+    // Another build went on with the journal.
+    let text = fs::read_to_string(&path).expect("text");
+    let first = text.lines().next().expect("a line");
+    let run = "run version=0.0.9 kernel=portable threads=1 shard=0/1 machine=other";
+    fs::write(&path, text.clone() + &with_check_digits(first, run)).expect("room");
+    let two = output(&["merge", arg(&path)]);
+    assert!(stdout(&two).contains("\nbuilds       2: 0.0.9, 0.1.0"), "{two:?}");
 }
 
 #[test]

@@ -49,9 +49,9 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "<!doctype html>\n",
         "<h2>12 queens</h2>",
         "prefers-color-scheme: dark",
-        "title=\"shard 0: complete, ",
-        "title=\"shard 1: ",
-        "title=\"shard 2: missing, 0 of ",
+        "title=\"shard 0/4: complete, ",
+        "title=\"shard 1/4: ",
+        "title=\"shard 2/4: missing, 0 of ",
         "</i>1 complete</li>",
         "</i>0 running</li>",
         "</i>1 in part, not running</li>",
@@ -165,7 +165,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     for _ in 0..2 {
         let written = write(&out, &[]);
         assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
-        assert!(stdout(&written).contains("shards       missing: shards 1-3 of 0-3"));
+        assert!(stdout(&written).contains("shards       missing: shards 1/4 to 3/4"));
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
     let journal = journals_in(&[&folder]).expect("a folder")[0].clone();

@@ -119,7 +119,7 @@ fn the_command_leaves_out_what_is_being_counted() {
     let folders = slice::from_ref(&folder);
     let (mut child, _) = start_endless(&["--shard", "1/3"], &folder);
     let shown = output(&["status", arg(&folder)]);
-    let shards = "shards       running: shard 1 of 0-2; missing: shards 0,2 of 0-2\n";
+    let shards = "shards       running: shard 1/3; missing: shards 0/3, 2/3\n";
     assert!(stdout(&shown).contains(shards), "{shown:?}");
     let command = resume_command(folders).expect("two shards are not being counted");
     let begins =

@@ -1,11 +1,13 @@
 //! Promise: the second count finds the count of every unit on mirrored data, and `merge` compares the two counts
 //! unit by unit. docs/Q28.md makes this promise under "Compare", and docs/COLOURS.md under "The second count".
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{JournalError, Record};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, WhichCount, Worker};
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, Solutions, WhichCount, Worker};
+use serde_json::Value;
 
 use crate::common::{
     TEXTBOOK, commands_after, contents, fresh, fresh_folder, journal_error, json, kernels, nqueens,
@@ -84,6 +86,129 @@ fn units_of_large_boards_count_the_same() {
         let kernels = kernels();
         let kernel = kernels[n as usize % kernels.len()];
         check(plan, kernel, (0..sample).map(|_| random.usize(..units)));
+    }
+}
+
+/// A unit as `nqueens unit --json` prints it.
+struct Printed {
+    columns: Vec<BTreeSet<u64>>,
+    /// Only units of engine colours have them.
+    white_rows: Option<BTreeSet<u64>>,
+    unit_count: u64,
+}
+
+/// A set of rows or columns, ordered as the function `key` in docs/FORMAT.md orders them.
+type Key = (usize, Vec<(Vec<bool>, Vec<bool>)>);
+
+fn numbers(list: &Value) -> BTreeSet<u64> {
+    let list = list.as_array().expect("a list");
+    list.iter().map(|number| number.as_u64().expect("a number")).collect()
+}
+
+fn printed(n: u64, unit: usize, options: &[&str]) -> Printed {
+    let mut command = nqueens(&["unit", &n.to_string(), &unit.to_string(), "--json"]);
+    let object = json(&run(command.args(options)));
+    let white_rows = &object["white_rows"];
+    Printed {
+        columns: object["columns"].as_array().expect("a list").iter().map(numbers).collect(),
+        white_rows: if white_rows.is_null() { None } else { Some(numbers(white_rows)) },
+        unit_count: object["unit_count"].as_str().and_then(|text| text.parse().ok()).expect("text"),
+    }
+}
+
+fn key(n: u64, set: &BTreeSet<u64>) -> Key {
+    let [even, mut odd] = [1, 2].map(|first: u64| {
+        let numbers = (first..=n).step_by(2);
+        numbers.map(|number| set.contains(&number)).collect::<Vec<bool>>()
+    });
+    let size = even.iter().filter(|is_in| **is_in).count();
+    if n.is_multiple_of(2) {
+        odd.reverse();
+    }
+    let mut parts = Vec::new();
+    for mut part in [even, odd] {
+        part.reverse();
+        let centre = if part.len() > 6 { part[3..part.len() - 3].to_vec() } else { Vec::new() };
+        parts.push((centre, part));
+    }
+    (size, parts)
+}
+
+/// The smallest key of a set and its images under flips.
+fn least(n: u64, set: &BTreeSet<u64>) -> Key {
+    let flipped: BTreeSet<u64> = set.iter().map(|number| n + 1 - number).collect();
+    let mut images = vec![set.clone(), flipped];
+    if n.is_multiple_of(2) {
+        for place in 0..2 {
+            let others = (1..=n).filter(|number| !images[place].contains(number)).collect();
+            images.push(others);
+        }
+    }
+    images.iter().map(|image| key(n, image)).min().expect("an image")
+}
+
+/// Counts a unit solution by solution, as docs/FORMAT.md says.
+fn count_as_a_stranger(n: u64, unit: &Printed) -> u64 {
+    let mut count = 0;
+    for solution in Solutions::new(size(u32::try_from(n).expect("small"))) {
+        let mut is_allowed = true;
+        let mut white_columns = BTreeSet::new();
+        for (place, column) in solution.columns().iter().enumerate() {
+            let row = place as u64 + 1;
+            let column = u64::from(*column) + 1;
+            is_allowed &= unit.columns[place].contains(&column);
+            if row % 2 == column % 2 {
+                white_columns.insert(column);
+            }
+        }
+        if !is_allowed {
+            continue;
+        }
+        count += match &unit.white_rows {
+            None => 1,
+            Some(white_rows) => {
+                let [of_rows, of_columns] = [white_rows, &white_columns].map(|set| least(n, set));
+                u64::from(of_columns > of_rows) + u64::from(of_columns >= of_rows)
+            }
+        };
+    }
+    count
+}
+
+/// `unit --second` prints the image that the second count counts, and a stranger's count of it agrees.
+#[test]
+fn a_stranger_can_count_the_units_of_both_counts() {
+    let choices: [&[&str]; 4] = [
+        &["--engine", "colours"],
+        &["--engine", "bitmask"],
+        &["--engine", "subtrees", "--split-rows", "1"],
+        &["--engine", "subtrees", "--split-rows", "2"],
+    ];
+    for n in [0, 1, 3, 4, 6, 7, 8, 9] {
+        for options in choices {
+            let engine: Engine = options[1].parse().expect("an engine");
+            let split_rows = options.get(3).map(|rows| rows.parse().expect("a number"));
+            let units = plan_of(size(n), engine, split_rows).units();
+            // An odd step, because units of one kind may come in pairs.
+            for unit in (0..units).step_by((units / 12).max(1) | 1) {
+                let n = u64::from(n);
+                let first = printed(n, unit, options);
+                let second = printed(n, unit, &[options, &["--second"]].concat());
+                let mut image = first.columns.clone();
+                if first.white_rows.is_some() {
+                    image.reverse();
+                } else {
+                    for columns in &mut image {
+                        *columns = columns.iter().map(|column| n + 1 - column).collect();
+                    }
+                }
+                assert_eq!(second.columns, image, "n = {n}, {options:?}, unit {unit}");
+                for printed in [first, second] {
+                    let count = count_as_a_stranger(n, &printed);
+                    assert_eq!(printed.unit_count, count, "n = {n}, {options:?}, unit {unit}");
+                }
+            }
+        }
     }
 }
 

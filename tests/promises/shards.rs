@@ -148,7 +148,7 @@ fn processes_of_a_job_array_count_a_board_together() {
     }
     let missing = output(&["merge", out, "--json"]);
     assert_eq!(missing.status.code(), Some(3));
-    assert!(stderr(&missing).contains("all in shard 3 of 0-3"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("all in shard 3/4"), "{}", stderr(&missing));
     let object = json(&missing);
     assert_eq!((&object["total"], &object["missing"]["indices"]), (&Value::Null, &"3".into()));
     assert_eq!(object["solutions"], solutions.to_string());
@@ -157,7 +157,7 @@ fn processes_of_a_job_array_count_a_board_together() {
 
     // The last task of an array that runs from 1 to 4 is told what is wrong with it.
     let wrong = output(&["count", "14", "--shard", "4/4", "--journal", place]);
-    refused(&wrong, 2, &["'--shard <I/K>'", "'4' is not a shard: choose 0 to 3"]);
+    refused(&wrong, 2, &["'--shard <I/K>'", "'4/4' is not a shard: choose 0/4 to 3/4"]);
     let last = output(&["count", "14", "--shard", "3/4", "--journal", place, "--quiet"]);
     let part: u64 = stdout(&last).trim_end().parse().expect("a bare number");
     assert_eq!((last.status.code(), solutions + part), (Some(0), 365_596), "{last:?}");

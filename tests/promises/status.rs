@@ -123,6 +123,27 @@ fn a_record_that_is_to_come_has_no_age() {
     }
 }
 
+/// The user meant shard 1/4 of n = 12, and typed n = 4 in 12 shards.
+#[test]
+fn a_journal_that_is_there_by_mistake_is_named() {
+    let folder = fresh_folder("status-exchanged");
+    let place = format!("{}/", arg(&folder));
+    for (n, shard) in [("12", "0/4"), ("4", "1/12")] {
+        let counted = output(&["count", n, "--shard", shard, "--journal", &place]);
+        assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    }
+    for command in ["merge", "verify"] {
+        let refused_both = output(&[command, arg(&folder)]);
+        let parts = [
+            "n4-0001-of-0012.",
+            " is of n = 4 (",
+            "if one is there by mistake, move it to another folder",
+        ];
+        refused(&refused_both, 2, &parts);
+        assert!(!stderr(&refused_both).contains("--engine"), "{command} has no such option");
+    }
+}
+
 #[test]
 fn a_folder_of_several_counts_is_a_list() {
     let folder = fresh_folder("status-list");
@@ -155,7 +176,7 @@ fn a_folder_of_several_counts_is_a_list() {
     assert!(page.contains("<h2>10 queens</h2>") && page.contains("<h2>12 queens</h2>"), "{page}");
     for command in ["verify", "merge"] {
         let several = output(&[command, arg(&folder)]);
-        refused(&several, 2, &["n=10 ", "n=12 ", "name the files or folders of one of them"]);
+        refused(&several, 2, &["n = 10 (", "n = 12 (", "name the files or folders of one of them"]);
     }
     // What cannot be read hides nothing else.
     fs::write(path("z.journal"), "no journal").expect("room");

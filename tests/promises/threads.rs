@@ -64,6 +64,19 @@ fn a_process_that_is_bound_to_some_cores_uses_these() {
     }
 }
 
+/// Eight threads share one core, so each of them waits most of the time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_comparison_says_that_threads_waited_for_a_core() {
+    let mut taskset = std::process::Command::new("taskset");
+    taskset.args(["-c", &usable_cores()[0], crate::common::NQUEENS]);
+    taskset.args(["compare", "16", "--engines", "subtrees", "--threads", "8", "--repeat", "2"]);
+    let output = run(&mut taskset);
+    let message = stderr(&output);
+    assert_eq!((output.status.code(), message.lines().count()), (Some(0), 1), "{message}");
+    assert!(message.contains("% of the time at n = 16), so these times are too long"), "{message}");
+}
+
 /// The numbers of the cores that this process may use.
 #[cfg(target_os = "linux")]
 fn usable_cores() -> Vec<String> {

@@ -22,7 +22,7 @@ fn bad_input_gets_a_clear_message() {
         (&["count", "8", "--journal", "q8"], "name a file that ends in .journal, or a folder"),
         (&["count", "8", "--journal", "q8.txt"], "name a file that ends in .journal, or a folder"),
         (&["count", "8", "--shard", "0/2"], "were not provided:\n  --journal <PATH>\n"),
-        (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2' is not a shard: choose 0 to 1"),
+        (&["count", "8", "--shard", "2/2", "-j", "x/"], "'2/2' is not a shard: choose 0/2 to 1/2"),
         (&["count", "8", "--shard", "-1/2", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
         (&["count", "8", "--shard", "1", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
         (&["count", "8", "--shard", "x/5", "-j", "x/"], "write INDEX/SHARDS, such as 3/12"),
@@ -68,10 +68,10 @@ fn bad_input_gets_a_clear_message() {
         (&["unit", "14", "890"], "unit 890: choose 0 to 889"),
         (&["unit", "1", "1"], "unit 1: choose 0\n"),
         (&["unit", "8", "0", "--split-rows", "5"], "choose 1 to 4"),
-        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1' is not a shard: choose 0\n"),
+        (&["count", "8", "--shard", "1/1", "-j", "x/"], "'1/1' is not a shard: choose 0/1\n"),
         (
             &["count", "8", "--shard", "99999999999999999999/3", "-j", "x/"],
-            "'99999999999999999999' is not a shard: choose 0 to 2\n",
+            "'99999999999999999999/3' is not a shard: choose 0/3 to 2/3\n",
         ),
         (
             &["count", "8", "--shard", "0/99999999999999999999", "-j", "x/"],

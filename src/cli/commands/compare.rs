@@ -7,6 +7,7 @@
 mod earlier;
 mod plot;
 mod statistics;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -38,6 +39,7 @@ use crate::cli::output::quote::escaped;
 use crate::cli::output::report::RowFormat;
 use crate::cli::output::stderr::message;
 use statistics::{Configuration, Ratio, SPEED_UP_TITLES, TITLES, Timings};
+use waiting::{OnCores, Waiting, Watch};
 
 /// A run is left out only if its rough cost exceeds the limit by more than this factor. A rough cost that is too low
 /// wastes one run, which is cut off at the limit. A rough cost that is too high would leave out an engine that fits.
@@ -126,6 +128,9 @@ impl CompareArgs {
         let mut comparison = Comparison::new(&self)?;
         let result = comparison.run();
         comparison.progress.clear();
+        if let Some(warning) = comparison.waiting.warning() {
+            message!("{warning}");
+        }
         comparison.draw()?;
         match result {
             Ok(()) => Ok(comparison.found),
@@ -271,6 +276,8 @@ struct Comparison<'a> {
     progress: Progress,
     /// The timings of all configurations, board by board.
     measured: Vec<Timings>,
+    /// How long threads waited for cores in the timed runs.
+    waiting: Waiting,
     /// The exit code so far: `Failed` after a total that differs.
     found: Exit,
 }
@@ -279,6 +286,8 @@ struct Comparison<'a> {
 struct Counted {
     total: u128,
     elapsed: Duration,
+    /// How long its threads were at work, and on cores.
+    on_cores: OnCores,
     published: Published,
 }
 
@@ -306,6 +315,7 @@ impl<'a> Comparison<'a> {
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             measured: Vec::new(),
+            waiting: Waiting::default(),
             found: Exit::Done,
         })
     }
@@ -363,6 +373,7 @@ impl<'a> Comparison<'a> {
             for timings in &mut *board {
                 let counted = self.count(size, timings.configuration, &self.cancel)?;
                 self.check_published(size, timings.configuration, &counted);
+                self.waiting.add(size, counted.on_cores);
                 // No time is 0, because its logarithm is drawn, and others are divided by it.
                 timings.seconds.push(counted.elapsed.as_secs_f64().max(1e-9));
             }
@@ -395,7 +406,8 @@ impl<'a> Comparison<'a> {
         cancel: &Cancel,
     ) -> Result<Counted, Error> {
         let Configuration { engine, kernel, threads } = configuration;
-        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel);
+        let watch = Watch::default();
+        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel).observer(&watch);
         let count = count.with_stated_memory(self.stated_memory);
         let outcome = self.pools[&threads].install(|| count.run())?;
         let Outcome { elapsed, published, .. } = outcome;
@@ -403,7 +415,7 @@ impl<'a> Comparison<'a> {
             return Err(Error::StoppedBefore { what: "the end of the count" });
         };
         self.progress.advance(1);
-        Ok(Counted { total, elapsed, published })
+        Ok(Counted { total, elapsed, on_cores: watch.on_cores(), published })
     }
 
     /// Prints a total that is not the published one, and makes the comparison fail.

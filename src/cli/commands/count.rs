@@ -199,11 +199,9 @@ fn judge_journal(outcome: &Outcome) -> Exit {
 fn report_shard(report: &mut Report, outcome: &Outcome) {
     let shard = outcome.shard;
     let solutions = outcome.done.solutions;
-    let index = shard.index();
-    let last = shard.of() - 1;
     let units = many(outcome.units, "unit");
     report
-        .row("part", format_args!("shard {index} of 0-{last}: {units}"))
+        .row("part", format_args!("shard {shard}: {units}"))
         .field("shard", shard.to_string())
         .row("solutions", format_args!("{solutions} in this shard"));
     if outcome.is_complete() {

@@ -86,21 +86,31 @@ impl EstimateArgs {
         let total = estimate.total;
         let published = self.n.published().total;
         let estimated_total =
-            if total.value > 0.0 || sample.is_complete() { Some(total.value) } else { None };
-        let sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
+            if total.standard_error.is_finite() { Some(total.value) } else { None };
+        let mut sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
+        sampled += &format!(", {}", duration(sample.elapsed));
+        if is_too_small(estimate) {
+            sampled += ", too few to be fair: the cheap ones end first";
+        }
         let seconds = self.seconds_of_count(estimate);
         let threads = self.cores.unwrap_or(sample.threads);
         let memory = sample.engine.memory_of_thread(self.n).saturating_mul(threads as u64);
+        // 0 stands for little.
+        let memory = if memory > 0 { Some(memory) } else { None };
         let mut report = Report::default();
         report
             .entry("n", self.n.get())
             .engine(sample.engine, sample.kernel, sample.threads)
-            .row("sample", format_args!("{sampled}, {}", duration(sample.elapsed)))
+            .row("sample", sampled)
             .field("units", sample.units)
             .field("units_sampled", sample.done.units)
             .field("sample_seconds", json_seconds(sample.elapsed))
             .field("cancelled", was_stopped)
-            .row("time", self.time_text(estimate))
+            .row("time", self.time_text(estimate));
+        if threads > sample.threads {
+            report.row("", "allow for more: many cores slow each other down (16 took 1.2 to 1.6 times as long)");
+        }
+        report
             .bare(rounded(seconds.value, 6))
             .approximate("estimated_seconds", Some(seconds))
             .field("cores", self.cores)
@@ -113,7 +123,7 @@ impl EstimateArgs {
             .field("estimated_total", estimated_total)
             .field("estimated_total_standard_error", total.standard_error)
             .field("published_total", published.map(|total| total.to_string()));
-        if memory > 0 {
+        if let Some(memory) = memory {
             let threads = many(threads, "thread");
             report.row("memory", format_args!("{} on {threads}", BinaryBytes(memory)));
         }
@@ -141,6 +151,13 @@ impl EstimateArgs {
     }
 }
 
+/// Returns whether a sample has finished units, but too few to know an error. The units that end first are cheap, so
+/// forecasts from them are too low.
+fn is_too_small(estimate: &Estimate) -> bool {
+    let errors = [estimate.time.cpu_seconds.standard_error, estimate.total.standard_error];
+    estimate.sample.done.units > 0 && errors.iter().all(|error| error.is_infinite())
+}
+
 /// Returns the estimated total as text, with as many digits as its interval leaves.
 fn total_text(total: Approximate, published: Option<u128>) -> String {
     let value = total.value;
@@ -150,7 +167,7 @@ fn total_text(total: Approximate, published: Option<u128>) -> String {
     } else if value <= 0.0 {
         "unknown: the sample has found no solution".to_owned()
     } else if half_width == f64::INFINITY {
-        format!("roughly {value:.1e}")
+        "unknown: the sample is too small".to_owned()
     } else if value < 10.0 * half_width {
         format!("{value:.1e} ± {half_width:.1e}")
     } else {

@@ -111,6 +111,10 @@ pub(crate) fn add_facts_of_all(
         let units = many(disputed, "unit");
         report.row("disputed", format_args!("{units} with two counts: see 'nqueens verify'"));
     }
+    if builds.len() > 1 {
+        let names: Vec<&str> = builds.iter().copied().collect();
+        report.row("builds", format_args!("{}: {}", builds.len(), names.join(", ")));
+    }
     report
         .field("total", total.map(|total| total.to_string()))
         .field("published", published.to_string())

@@ -39,8 +39,8 @@ pub(crate) struct ListArgs {
     #[arg(value_parser = amount)]
     limit: Option<usize>,
 
-    /// Print only the smallest solution of each class under rotation and reflection, with the size of the class (1,
-    /// 2, 4 or 8)
+    /// Print one solution of each class under rotation and reflection, the smallest one that fits, with the size of
+    /// the class (1, 2, 4 or 8)
     #[arg(long)]
     fundamental: bool,
 
@@ -79,7 +79,7 @@ impl ListArgs {
         let is_picture = self.style == Style::Svg;
         let wanted = solutions
             .by_ref()
-            .filter(|solution| !self.fundamental || solution.is_representative())
+            .filter(|solution| !self.fundamental || self.is_first_of_class(solution))
             .take(self.limit.unwrap_or(usize::MAX));
         let mut listed = 0;
         let mut drawn = Vec::new();
@@ -109,6 +109,20 @@ impl ListArgs {
             message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)
+    }
+
+    /// Returns whether no smaller solution of the class has queens on the squares of `--place`.
+    fn is_first_of_class(&self, solution: &Solution) -> bool {
+        for image in solution.images() {
+            let fits = self.place.iter().all(|square| {
+                let column = image.columns()[square.row as usize];
+                column == square.column
+            });
+            if fits && image < *solution {
+                return false;
+            }
+        }
+        true
     }
 
     /// Returns the size of a solution's class if only one solution of each class is listed.

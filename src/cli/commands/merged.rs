@@ -135,11 +135,11 @@ fn machines(record: &Record) -> String {
 fn add_costs(report: &mut Report, record: &Record) {
     let files = record.files().len();
     let repeated = match record.repeated() {
-        0 => "no unit".to_owned(),
-        repeated => many(repeated, "unit"),
+        0 => "no unit recorded again".to_owned(),
+        repeated => format!("units recorded again {}", many(repeated, "time")),
     };
     report
-        .row("journals", format_args!("{files}, {repeated} in two"))
+        .row("journals", format_args!("{files}, {repeated}"))
         .row("CPU time", duration(record.cpu_time()));
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::Error;
-use crate::record::{JournalError, Record};
+use crate::record::{JournalError, JournalFile, Record};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
@@ -12,12 +12,22 @@ use crate::cli::output::quote::quoted;
 use crate::cli::output::stderr::{message, print_first};
 
 /// Warns of what is left out because it is damaged or cannot be read. Prints no commands that take lines out, because
-/// a count needs none, and because it may be writing these journals.
-pub(crate) fn warn_of_left_out(left_out: &[Error]) {
+/// a count needs none, and because it may be writing these journals. `files` are the journals of which lines are used, if
+/// they are known.
+pub(crate) fn warn_of_left_out(left_out: &[Error], files: Option<&[JournalFile]>) {
     let mut warnings = Vec::new();
     for error in left_out {
         warnings.push(match error {
             Error::CountsDiffer(_) => format!("warning: left out: {error}"),
+            Error::Journal { path, error: JournalError::NoPlan { .. } | JournalError::NotAJournal }
+                if files.is_none_or(|files| files.iter().any(|file| file.path == *path)) =>
+            {
+                format!(
+                    "warning: left out: line 1 of {}, which is damaged: the lines behind it are used if they belong to this \
+                     count",
+                    path.display()
+                )
+            }
             _ => format!("warning: left out: {}", Failure::from(error.clone())),
         });
     }

@@ -41,7 +41,8 @@ fn way_out(error: &Error) -> (Exit, String) {
         Error::Journal { path, error } => return journal_way_out(path, error),
         Error::PlansDiffer { .. } => (
             Exit::Usage,
-            ": name the files or folders of one of them, or for a count its --engine and --split-rows",
+            ": name the files or folders of one of them, or for a count its --engine and --split-rows; if one is there \
+             by mistake, move it to another folder",
         ),
         Error::CountsDiffer(unit) => return (Exit::Failed, disputed_way_out(unit.lines())),
     };

@@ -44,7 +44,8 @@ pub(crate) struct MachineArgs {
 /// How engine subtrees makes its units. Another number of rows makes another plan.
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
-    /// Make units of all placements of the first ROWS rows, 1 to 4, with engine subtrees [default: a sixth of N]
+    /// Fix the queens of the first ROWS rows in each unit, 1 to 4, with engine subtrees. Symmetries fix more queens in
+    /// some units [default: a sixth of N]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
     #[arg(help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) split_rows: Option<usize>,

@@ -62,6 +62,20 @@ impl Counts {
         self.0[0].plan()
     }
 
+    /// Returns the first of the journals with its plan, as text: `q8.journal is of n = 8 (engine subtrees, split rows 1)`.
+    fn first_journal_and_plan(&self) -> String {
+        let plan = self.plan();
+        let file = match self.0[0].files().first() {
+            Some(file) => file.path.display().to_string(),
+            None => "a journal that cannot be read any more".to_owned(),
+        };
+        let mut text = format!("{file} is of n = {} (engine {}", plan.size(), plan.engine());
+        if let Some(rows) = plan.split_rows() {
+            text += &format!(", split rows {rows}");
+        }
+        text + ")"
+    }
+
     /// Compares the first and the second count, if both are there.
     pub(crate) fn compare(&self) -> Result<Option<BothCounts>, Error> {
         match &self.0[..] {
@@ -73,7 +87,7 @@ impl Counts {
     /// Warns of what is left out, without commands that take lines out.
     pub(crate) fn warn(&self) {
         for record in &self.0 {
-            warn_of_left_out(&record.left_out);
+            warn_of_left_out(&record.left_out, Some(record.files()));
             warn_of_cut_off(record);
         }
     }
@@ -127,10 +141,13 @@ impl JournalsArgs {
             return Err(failure);
         }
         if let [one, other, ..] = &plans[..] {
-            let file = |counts: &Counts| counts.0[0].files()[0].path.clone();
-            let files = [file(one), file(other)];
-            let plans = [one, other].map(|counts| counts.plan().to_string());
-            return Err(Error::PlansDiffer { files, plans }.into());
+            let text = format!(
+                "{}, and {}: name the files or folders of one of them; if one is there by mistake, move it to another \
+                 folder",
+                one.first_journal_and_plan(),
+                other.first_journal_and_plan()
+            );
+            return Err(Exit::Usage.because(text));
         }
         Ok(plans.pop())
     }

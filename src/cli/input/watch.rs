@@ -14,7 +14,7 @@ impl Observer for Progress {
         if start.cut_off > 0 && done < start.units {
             message!("warning: the journal's last line was cut off: its units are counted again");
         }
-        warn_of_left_out(start.left_out);
+        warn_of_left_out(start.left_out, None);
         let mut name = format!("n = {}", start.plan.size());
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);

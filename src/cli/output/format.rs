@@ -120,10 +120,17 @@ pub(crate) fn utc(time: SystemTime) -> String {
     format!("{date} {time} UTC")
 }
 
-/// Returns shards as `shards 3,7-9 of 0-9`.
+/// Returns shards as `--shard` takes them: `shards 3/10, 7/10 to 9/10`.
 pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
     let shard = if indices.len() == 1 { "shard" } else { "shards" };
-    format!("{shard} {} of 0-{}", ranges(indices), shards - 1)
+    let mut parts = Vec::new();
+    for range in indices.chunk_by(|one, next| one + 1 == *next) {
+        parts.push(match range {
+            [first, .., last] => format!("{first}/{shards} to {last}/{shards}"),
+            _ => format!("{}/{shards}", range[0]),
+        });
+    }
+    format!("{shard} {}", parts.join(", "))
 }
 
 /// Returns numbers in increasing order as a job array is written: `3,7-9`.
@@ -207,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn missing_shards_are_written_as_text_and_as_job_arrays() {
+    fn missing_shards_are_written_as_they_are_typed_and_as_job_arrays() {
         assert_eq!(ranges(&[]), "");
         assert_eq!(ranges(&[3]), "3");
         assert_eq!(ranges(&[0, 1]), "0-1");
         assert_eq!(ranges(&[3, 7, 8, 9, 99]), "3,7-9,99");
-        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3,7-9,99 of 0-99");
-        assert_eq!(shards_text(&[3], 100), "shard 3 of 0-99");
+        assert_eq!(shards_text(&[3, 7, 8, 9, 99], 100), "shards 3/100, 7/100 to 9/100, 99/100");
+        assert_eq!(shards_text(&[3], 100), "shard 3/100");
     }
 }

@@ -20,7 +20,7 @@ use crate::{UnitsDone, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::output::format::{duration, wall_time};
+use crate::cli::output::format::{duration, time, wall_time};
 use crate::cli::output::stderr;
 
 /// Work that ends sooner shows no bar, which would only flash up.
@@ -246,8 +246,14 @@ impl Notes {
             }
             Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
             Work::Steps(name) => {
-                let left = duration(bar.eta());
-                format!("{done}/{all} {name}, elapsed {elapsed}, ETA roughly {left}")
+                let steps = format!("{done}/{all} {name}, elapsed {elapsed}");
+                if done == 0 {
+                    // Nothing is known of how long a step takes.
+                    return steps;
+                }
+                let seconds_left =
+                    self.begun.elapsed().as_secs_f64() * (all - done) as f64 / done as f64;
+                format!("{steps}, ETA roughly {}", time(seconds_left))
             }
         }
     }
@@ -288,7 +294,8 @@ mod tests {
     #[test]
     fn each_work_has_its_text() {
         let runs = text(Work::Steps("runs"), 50, 200);
-        assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly "), "{runs}");
+        assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly 6.0 s"), "{runs}");
+        assert_eq!(text(Work::Steps("runs"), 0, 7), "0/7 runs, elapsed 2.0 s");
         assert_eq!(text(Work::Sample, 0, 10_000), "2.0 s of 10.0 s");
     }
 

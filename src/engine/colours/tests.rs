@@ -52,7 +52,9 @@ fn tiny_limits_change_no_count() {
     for n in 8..=13 {
         let colours = Colours::new(size(n));
         let units = colours.len();
-        let recount = |unit| count_domains(&colours.domains(unit), &cancel).expect("no overflow");
+        let recount = |unit| {
+            count_domains(&colours.domains(unit, WhichCount::First), &cancel).expect("no overflow")
+        };
         for kernel in kernels() {
             for round in 0..8 {
                 let which = [WhichCount::First, WhichCount::Second][round % 2];

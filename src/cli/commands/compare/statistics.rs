@@ -47,7 +47,7 @@ pub(super) const TITLES: &str = " n engine             thr  median   least ratio
 /// The titles of the columns with a speed-up, below a line that explains it.
 pub(super) const SPEED_UP_TITLES: &str = "\
 speed-up: over the fewest threads; efficiency: share of perfect scaling
- n engine             thr  median   least speed-up efficiency ratio";
+ n engine             thr  median speed-up     efficiency    ratio";
 
 impl Timings {
     /// Returns the least time, the one in the middle (or the mean of the two in the middle), and the greatest.
@@ -89,12 +89,14 @@ impl Timings {
         let median_text = time(median);
         let speed_up = fewest.and_then(|fewest| self.speed_up(fewest, board));
 
-        let mut text = format!("{n:>2} {name:<17} {threads:>4} {median_text:>7} {least_text:>7} ");
+        let mut text = format!("{n:>2} {name:<17} {threads:>4} {median_text:>7} ");
         if fewest.is_some() {
             text += &match &speed_up {
                 Some(speed_up) => speed_up.text(),
-                None => format!("{:>8} {:>10} ", "-", "-"),
+                None => format!("{:<12} {:<13} ", "-", "-"),
             };
+        } else {
+            text += &format!("{least_text:>7} ");
         }
         match &ratio {
             Some(ratio) => text += &ratio.to_string(),
@@ -178,10 +180,27 @@ struct SpeedUp {
 }
 
 impl SpeedUp {
-    /// Returns the two columns of the table.
+    /// Returns the two columns of the table. The efficiency has the relative error of the speed-up.
     fn text(&self) -> String {
-        format!("{:>8} {:>8.0} % ", figures(self.ratio.value, 3), 100.0 * self.efficiency)
+        let Ratio { value, error } = self.ratio;
+        let percent_of_one = 100.0 * self.efficiency / value;
+        let percent = percent_of_one * value;
+        let efficiency = match error {
+            Some(error) if error >= value => {
+                format!("at most {} %", whole(percent + percent_of_one * error))
+            }
+            Some(error) if error > 0.0 => {
+                format!("{} ± {} %", whole(percent), whole(percent_of_one * error))
+            }
+            _ => format!("{} %", whole(percent)),
+        };
+        format!("{:<12} {efficiency:<13} ", self.ratio.to_string())
     }
+}
+
+/// Returns a number without decimals, or a large one with an exponent.
+fn whole(number: f64) -> String {
+    if number < 9999.5 { format!("{number:.0}") } else { format!("{number:.0e}") }
 }
 
 /// How many times as fast one is as the other, by medians.
@@ -209,13 +228,16 @@ impl Ratio {
     }
 }
 
-/// Prints a ratio such as `0.0625 ± 0.0012`.
+/// Prints a ratio such as `0.0625 ± 0.0012`. If the interval would begin below zero, prints only its upper end.
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&figures(self.value, 3))?;
+        let value = figures(self.value, 3);
         match self.error {
-            Some(error) if error > 0.0 => write!(f, " ± {}", figures(error, 2)),
-            _ => Ok(()),
+            Some(error) if error >= self.value => {
+                write!(f, "at most {}", figures(self.value + error, 2))
+            }
+            Some(error) if error > 0.0 => write!(f, "{value} ± {}", figures(error, 2)),
+            _ => f.write_str(&value),
         }
     }
 }
@@ -332,8 +354,8 @@ mod tests {
         let wanted =
             [[Some(3.0), Some(0.0), Some(0.75)], [Some(1.0), Some(0.0), Some(1.0)], [None; 3]];
         assert_eq!(fields, wanted);
-        assert!(rows[0].1.ends_with("s     3.00       75 % 1.00"), "{}", rows[0].1);
-        assert!(rows[2].1.ends_with("s        -          - 1.00"), "{}", rows[2].1);
+        assert!(rows[0].1.ends_with("s 3.00         75 %          1.00"), "{}", rows[0].1);
+        assert!(rows[2].1.ends_with("s -            -             1.00"), "{}", rows[2].1);
         assert_eq!(
             SPEED_UP_TITLES.lines().last().and_then(|titles| titles.find("ratio")),
             rows[0].1.find("1.00")
@@ -341,6 +363,19 @@ mod tests {
         let alone = row(&board[0], board[0].configuration, &board[..1]);
         assert!(names.iter().all(|name| alone.0[*name].is_null()), "{alone:?}");
         assert_eq!(TITLES.find("ratio"), alone.1.find("1.00"));
+    }
+
+    /// The efficiency has the relative error of the speed-up.
+    #[test]
+    fn a_speed_up_and_its_efficiency_have_errors_and_neither_reaches_below_zero() {
+        let speed_up = |value, error| {
+            SpeedUp { ratio: Ratio { value, error }, efficiency: value / 2.0 }.text()
+        };
+        assert_eq!(speed_up(1.8, Some(0.1)), "1.80 ± 0.10  90 ± 5 %      ");
+        assert_eq!(speed_up(5.46, Some(9.0)), "at most 14   at most 723 % ");
+        assert_eq!(speed_up(1.8, None), "1.80         90 %          ");
+        let text = |value, error| Ratio { value, error }.to_string();
+        assert_eq!(text(34.0, Some(120.0)), "at most 150");
     }
 
     #[test]

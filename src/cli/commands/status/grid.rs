@@ -65,7 +65,7 @@ pub(super) fn section(count: &CountState<'_>) -> Markup {
         @if number <= MAX_CELLS {
             div.grid.small[number > LARGE] {
                 @for (index, (shard, state)) in shards.iter().zip(&states).enumerate() {
-                    (cell(index, *shard, *state))
+                    (cell(&format!("{index}/{number}"), *shard, *state))
                 }
             }
         }
@@ -94,13 +94,13 @@ fn legend_entry(state: State, states: &[State]) -> Markup {
 const NEARLY_FULL: usize = 90;
 
 /// Returns a square that is filled from below as far as its units are finished. The browser sets the rows.
-fn cell(index: usize, shard: ShardUnits, state: State) -> Markup {
+fn cell(name: &str, shard: ShardUnits, state: State) -> Markup {
     let ShardUnits { units, finished, .. } = shard;
     // A square looks full only if no unit is missing.
     let percent = if finished == units { 100 } else { NEARLY_FULL * finished / units.max(1) };
     html! {
         i class=(state.class())
-            title={ "shard " (index) ": " (state.name()) ", " (finished) " of " (units) " units" }
+            title={ "shard " (name) ": " (state.name()) ", " (finished) " of " (units) " units" }
             style={ "--part:" (percent) "%" } {}
     }
 }
@@ -112,12 +112,13 @@ mod tests {
     #[test]
     fn a_square_says_how_far_its_shard_is() {
         let shard = ShardUnits { units: 1935, finished: 1, disputed: 0 };
-        let cell = cell(4, shard, state(shard, &[3].into(), 4)).into_string();
-        let title = "title=\"shard 4: in part, not running, 1 of 1935 units\"";
+        let cell = cell("4/40", shard, state(shard, &[3].into(), 4)).into_string();
+        let title = "title=\"shard 4/40: in part, not running, 1 of 1935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
         for (finished, part) in [(1934, 89), (1935, 100)] {
             let shard = ShardUnits { units: 1935, finished, disputed: 0 };
-            let square = super::cell(4, shard, state(shard, &BTreeSet::new(), 4)).into_string();
+            let square =
+                super::cell("4/40", shard, state(shard, &BTreeSet::new(), 4)).into_string();
             assert!(square.contains(&format!("style=\"--part:{part}%\"")), "{square}");
         }
     }
