@@ -4,7 +4,7 @@
 #   scripts/check.sh [--install] [STAGE ...]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
+# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 . "$(dirname "$0")/common.sh" || exit
@@ -90,7 +90,7 @@ test() {
 # skipped.
 ignored() {
   local need lacking=()
-  for need in root loop_devices cgroups libfaketime zsh fish; do
+  for need in root loop_devices cgroups libfaketime zsh fish valgrind; do
     "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
@@ -122,6 +122,7 @@ has_cgroups() {
 has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || install_packages faketime; }
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
+has_valgrind() { has valgrind valgrind; }
 
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
