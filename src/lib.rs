@@ -56,7 +56,7 @@
 //! # Features
 //!
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
-//! humantime, num_cpus, rayon, rustix, sysinfo and thiserror.
+//! humantime, rayon, rustix, sysinfo and thiserror.
 //!
 //! The package is called `nqueens-count`, because another crate on crates.io has the name `nqueens`. Until the first
 //! release, the package comes from a clone:
