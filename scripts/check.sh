@@ -177,7 +177,7 @@ msrv() {
 # What would be published holds all that its code includes and its documents name. Its tests are left to the
 # release checklist in CONTRIBUTING.md, for they take minutes.
 package() {
-  local folder=target/package/unpacked
+  local folder=target/package/unpacked version
   rm -rf target/package
   cargo package --quiet --no-verify --allow-dirty --target-dir target
   mkdir "$folder"
@@ -185,6 +185,12 @@ package() {
   tar --touch -xzf target/package/nqueens-*.crate -C "$folder" --strip-components 1
   links "$folder"
   cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
+  # A package that is made in a repository names its commit, and so does a program that is built from it.
+  if [ -f "$folder/.cargo_vcs_info.json" ]; then
+    version=$(cargo run --manifest-path "$folder/Cargo.toml" --quiet --locked \
+      --target-dir "${CARGO_TARGET_DIR:-target}" -- --version)
+    [[ $version = *", commit $(git rev-parse --short=7 HEAD)"* ]] || fail "the package is of another commit: $version"
+  fi
   grep -q '^repository = ' Cargo.toml ||
     skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
 }
