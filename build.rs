@@ -55,8 +55,8 @@ fn commit_of_own_repository() -> Option<String> {
     Some(commit + suffix)
 }
 
-/// Returns the commit from which this package was made, with `-modified` if its sources had changed since. Returns `None`
-/// if this is no package, or if it was made outside a repository.
+/// Returns the commit from which this package was made, with `-modified` if its sources had changed since. Returns
+/// `None` if this is no package, or if it was made outside a repository.
 fn commit_of_package() -> Option<String> {
     rerun_if_changed(PACKAGE_INFO);
     let info = fs::read_to_string(PACKAGE_INFO).ok()?;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts in terminals of 20, 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap or fill the last column, no bar
-# may be torn, and at the end the prompt must stand on a line of its own, with exit code 3. The ^C that the
+# Counts in terminals of 20, 40, 80 and 120 columns, and stops by Ctrl-C. No line may wrap or fill the last column, no
+# bar may be torn, and at the end the prompt must stand on a line of its own, with exit code 3. The ^C that the
 # terminal shows may leave one line of the bar. A message is one line, which only the terminal wraps.
 #
 #   scripts/test-terminal.sh
