@@ -1,11 +1,15 @@
 //! Finds the commit from which the crate is compiled, for `src/version.rs`.
 //!
 //! The lack of git, or of a repository, is no error, because the crate is also compiled from a package of the registry,
-//! or as a folder of something else.
+//! or as a folder of something else. A package names the commit in a file.
 
 use std::env;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+/// The file in which a package of cargo names its commit: `{"git": {"sha1": "86eb928...", "dirty": true}, ...}`.
+const PACKAGE_INFO: &str = ".cargo_vcs_info.json";
 
 /// What the library and the program are made of.
 const SOURCES: [&str; 4] = ["src", "Cargo.toml", "Cargo.lock", "build.rs"];
@@ -17,7 +21,8 @@ fn main() {
     println!("cargo::rerun-if-env-changed=NQUEENS_COMMIT");
     let given = env::var_os("NQUEENS_COMMIT").unwrap_or_default();
     let commit = if given.is_empty() {
-        commit_of_own_repository().unwrap_or_else(|| "unknown".to_owned())
+        let found = commit_of_own_repository().or_else(commit_of_package);
+        found.unwrap_or_else(|| "unknown".to_owned())
     } else {
         given.to_string_lossy().into_owned()
     };
@@ -48,6 +53,21 @@ fn commit_of_own_repository() -> Option<String> {
     let changes = git(&status)?;
     let suffix = if changes.is_empty() { "" } else { "-modified" };
     Some(commit + suffix)
+}
+
+/// Returns the commit from which this package was made, with `-modified` if its sources had changed since. Returns
+/// `None` if this is no package, or if it was made outside a repository.
+fn commit_of_package() -> Option<String> {
+    rerun_if_changed(PACKAGE_INFO);
+    let info = fs::read_to_string(PACKAGE_INFO).ok()?;
+    let (_, after_name) = info.split_once("\"sha1\"")?;
+    let hash = after_name.split('"').nth(1)?;
+    if !hash.chars().all(|c| c.is_ascii_hexdigit()) {
+        return None;
+    }
+    let commit = hash.get(..7)?;
+    let suffix = if info.contains("\"dirty\"") { "-modified" } else { "" };
+    Some(commit.to_owned() + suffix)
 }
 
 /// Returns what a git command prints, or `None` if it fails.

@@ -4,7 +4,7 @@
 #   scripts/check.sh [--install] [STAGE ...]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
+# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
 # needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 . "$(dirname "$0")/common.sh" || exit
@@ -90,7 +90,7 @@ test() {
 # skipped.
 ignored() {
   local need lacking=()
-  for need in root loop_devices cgroups libfaketime zsh fish; do
+  for need in root loop_devices cgroups libfaketime zsh fish valgrind; do
     "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
@@ -122,6 +122,7 @@ has_cgroups() {
 has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || install_packages faketime; }
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
+has_valgrind() { has valgrind valgrind; }
 
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
@@ -176,7 +177,7 @@ msrv() {
 # What would be published holds all that its code includes and its documents name. Its tests are left to the
 # release checklist in CONTRIBUTING.md, for they take minutes.
 package() {
-  local folder=target/package/unpacked
+  local folder=target/package/unpacked version
   rm -rf target/package
   cargo package --quiet --no-verify --allow-dirty --target-dir target
   mkdir "$folder"
@@ -184,6 +185,12 @@ package() {
   tar --touch -xzf target/package/nqueens-*.crate -C "$folder" --strip-components 1
   links "$folder"
   cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
+  # A package that is made in a repository names its commit, and so does a program that is built from it.
+  if [ -f "$folder/.cargo_vcs_info.json" ]; then
+    version=$(cargo run --manifest-path "$folder/Cargo.toml" --quiet --locked \
+      --target-dir "${CARGO_TARGET_DIR:-target}" -- --version)
+    [[ $version = *", commit $(git rev-parse --short=7 HEAD)"* ]] || fail "the package is of another commit: $version"
+  fi
   grep -q '^repository = ' Cargo.toml ||
     skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
 }

@@ -141,9 +141,12 @@ fn printable(error: clap::Error) -> clap::Error {
 
 /// What people write in place of a command, with the advice for it. The parser would suggest the command whose name is
 /// spelt most similarly.
-const OTHER_WORDS: [(&str, &str); 3] = [
+const OTHER_WORDS: [(&str, &str); 6] = [
     ("resume", "'nqueens count' with the same --journal resumes a count"),
+    ("continue", "'nqueens count' with the same --journal resumes a count"),
     ("run", "'nqueens count' counts the solutions of a board"),
+    ("start", "'nqueens count' counts the solutions of a board"),
+    ("combine", "'nqueens merge' adds up the journals of a count"),
     ("version", "'nqueens --version' prints the version"),
 ];
 
@@ -204,6 +207,9 @@ mod tests {
             (&["33"], "tip: 'nqueens count 33' counts"),
             (&["8-10"], "tip: 'nqueens table 8-10' counts"),
             (&["resume", "q22.journal"], "tip: 'nqueens count' with the same --journal resumes"),
+            (&["continue", "q22.journal"], "tip: 'nqueens count' with the same --journal resumes"),
+            (&["start", "20"], "tip: 'nqueens count' counts"),
+            (&["combine", "q24"], "tip: 'nqueens merge' adds up"),
             (&["version"], "tip: 'nqueens --version' prints"),
             (&["cuont", "8"], "tip: a similar subcommand exists: 'count'"),
             (&["count", "8", "--thread", "2"], "tip: a similar argument exists: '--threads'"),

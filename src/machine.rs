@@ -96,15 +96,16 @@ pub(crate) fn run_on<T: Send>(
     })
 }
 
-/// The CPU of this machine.
+/// The CPU of this machine. What the operating system does not report is `None`, for example without `/proc`, or where
+/// `/proc` shows only processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu {
-    /// The brand, or `unknown`.
-    pub(crate) brand: String,
+    pub(crate) brand: Option<String>,
     /// The number of physical cores, including cores that this process may not use.
-    pub(crate) physical_cores: usize,
-    /// The number of logical cores, including cores that this process may not use.
-    pub(crate) logical_cores: usize,
+    pub(crate) physical_cores: Option<usize>,
+    /// The number of logical cores, including cores that this process may not use. Some physical cores are two logical
+    /// ones, because they run two hardware threads.
+    pub(crate) logical_cores: Option<usize>,
 }
 
 impl Cpu {
@@ -112,13 +113,15 @@ impl Cpu {
     pub(crate) fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
-        let reported_brand = system.cpus().first().map_or("", |cpu| cpu.brand().trim());
-        let brand = if reported_brand.is_empty() { "unknown" } else { reported_brand };
-        // A system that reports less than this process may use, for example without /proc, is not to be believed.
-        let logical_cores = system.cpus().len().max(cores());
-        let physical_cores =
-            System::physical_core_count().unwrap_or_else(num_cpus::get_physical).max(1);
-        Self { brand: brand.to_owned(), physical_cores, logical_cores }
+        let brand = system.cpus().first().map(|cpu| cpu.brand().trim().to_owned());
+        // A system that reports less than this process may use is not to be believed.
+        let logical_cores = Some(system.cpus().len()).filter(|reported| *reported >= cores());
+        let mut physical_cores = System::physical_core_count().filter(|reported| *reported > 0);
+        if physical_cores.is_none() && logical_cores.is_some() {
+            // Where the system reports nothing, this would be the number of cores that the process may use.
+            physical_cores = Some(num_cpus::get_physical());
+        }
+        Self { brand: brand.filter(|brand| !brand.is_empty()), physical_cores, logical_cores }
     }
 }
 

@@ -4,7 +4,7 @@
 /// it.
 ///
 /// If `NQUEENS_COMMIT` is set during the compilation, it names the commit. Otherwise the commit is `unknown` outside
-/// a repository of this crate.
+/// a repository of this crate and a package that was made in one.
 pub const COMMIT: &str = env!("NQUEENS_COMMIT");
 
 /// The version of this crate, such as `1.0.0`.
@@ -18,6 +18,8 @@ pub(crate) fn version() -> String {
 #[cfg(test)]
 mod tests {
     use super::COMMIT;
+    use std::fs;
+    use std::path::Path;
     use std::process::Command;
 
     /// Returns what a git command prints in the folder of this crate, or `None` if it fails.
@@ -29,7 +31,7 @@ mod tests {
         is_found.then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// A tree that lies in the repository of something else has none.
+    /// A tree that lies in the repository of something else has none, unless it is a package.
     #[test]
     fn the_commit_is_one_of_this_crate() {
         match git(&["rev-parse", "--show-prefix"]) {
@@ -38,7 +40,16 @@ mod tests {
                 let commit = git(&["rev-parse", "--short=7", "HEAD"]).expect("a commit");
                 assert!(COMMIT == "unknown" || COMMIT.starts_with(&commit), "{COMMIT}, {commit}");
             }
-            _ => assert_eq!(COMMIT, "unknown"),
+            _ => {
+                let info = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo_vcs_info.json");
+                match fs::read_to_string(info) {
+                    Ok(info) => assert!(
+                        info.contains(COMMIT.trim_end_matches("-modified")),
+                        "{COMMIT}, {info}"
+                    ),
+                    Err(_) => assert_eq!(COMMIT, "unknown"),
+                }
+            }
         }
     }
 }

@@ -39,13 +39,14 @@ pub struct Run {
 impl Run {
     /// Makes the run of this process, which begins now.
     pub(crate) fn of_this_process(kernel: Kernel, threads: usize, shard: Shard) -> Self {
+        let brand = Cpu::detect().brand.unwrap_or_else(|| "unknown".to_owned());
         Self {
             version: version().into(),
             date: Some(today().into()),
             kernel: kernel.name().into(),
             threads,
             shard,
-            machine: Cpu::detect().brand.replace(char::is_control, " ").into(),
+            machine: brand.replace(char::is_control, " ").into(),
             ..Self::default()
         }
     }

@@ -38,7 +38,7 @@ pub(crate) struct Memory {
     /// The memory that is free or can be freed, in bytes.
     pub(crate) available: u64,
     /// The limit that leaves the least, which sets these numbers: `physical memory`, where the user has stated it, the
-    /// path of a file of a control group, `ulimit -v`, `ulimit -d`, or `nothing` if no limit is known.
+    /// path of a file of a control group, `ulimit -v` or `ulimit -d`.
     pub(crate) limit: String,
     /// Whether the limit also counts memory that is reserved and not used, as `ulimit -v` and `ulimit -d` do.
     pub(crate) counts_reserved: bool,
@@ -63,12 +63,11 @@ pub(crate) enum Scope {
 impl Memory {
     /// Returns the limit that leaves the least memory. No limit leaves more than the machine has.
     ///
-    /// If the system does not report its memory, no limit of the machine applies. If nothing else is a limit either,
-    /// all numbers are 0.
+    /// If the system does not report its memory, no limit of the machine applies. Returns `None` if nothing else is a
+    /// limit either.
     #[cfg(feature = "cli")]
-    pub(crate) fn detect(stated: Option<StatedMemory>) -> Self {
-        let least = Self::limits(stated).into_iter().min_by_key(|limit| limit.available);
-        least.unwrap_or_else(|| Self::limited(0, 0, "nothing", Scope::Machine))
+    pub(crate) fn detect(stated: Option<StatedMemory>) -> Option<Self> {
+        Self::limits(stated).into_iter().min_by_key(|limit| limit.available)
     }
 
     /// Returns the bytes that a count may use: three quarters of what is available. The rest is for the program
@@ -100,6 +99,8 @@ impl Memory {
         let used = total.saturating_sub(system.available_memory());
         let mut machine = Self::limited(total, used, "physical memory", Scope::Machine);
         if let Some(stated) = stated {
+            // The machine has at least as much as its user states, also where the system reports nothing.
+            machine.total = machine.total.max(stated.bytes);
             machine.available = stated.bytes;
             machine.limit = stated.name.to_owned();
             machine.scope = Scope::StatedMachine;

@@ -127,7 +127,30 @@ fn a_folder_of_another_repository_and_a_place_without_git_have_no_commit() {
     let scripts = builds.map(|build| build.expect("a folder").path().join("build-script-build"));
     let script = scripts.into_iter().find(|script| script.exists()).expect("a build script");
     let mut without_git = Command::new(script);
-    without_git.current_dir(env!("CARGO_MANIFEST_DIR")).env("PATH", OsStr::new(""));
+    without_git.current_dir(&package.folder).env("PATH", OsStr::new(""));
     let lines = printed(without_git.env_remove("NQUEENS_COMMIT"));
     assert!(lines.lines().any(|line| line == "cargo::rustc-env=NQUEENS_COMMIT=unknown"), "{lines}");
+}
+
+/// Cargo writes this file into every package that it makes in a repository. Here the package is unpacked in the
+/// repository of something else, whose commit is not that of the package.
+#[test]
+fn a_package_names_the_commit_from_which_it_was_made() {
+    let other = fresh_folder("commit-package");
+    let package = Package::new(&other.join("vendor/commit"));
+    git(&other, &["init", "--quiet"]);
+    git(&other, &["add", "--all"]);
+    git(&other, &["commit", "--quiet", "--message", "all"]);
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    for (git, commit) in [
+        (format!("{{\n    \"sha1\": \"{hash}\"\n  }}"), "0123456"),
+        (format!("{{\n    \"sha1\": \"{hash}\",\n    \"dirty\": true\n  }}"), "0123456-modified"),
+        // As of a later cargo, or of somebody's hand.
+        ("{}".to_owned(), "unknown"),
+        ("{\"sha1\": null}".to_owned(), "unknown"),
+    ] {
+        let info = format!("{{\n  \"git\": {git},\n  \"path_in_vcs\": \"\"\n}}");
+        package.write(".cargo_vcs_info.json", &info);
+        assert_eq!(package.commit(), commit, "{info}");
+    }
 }

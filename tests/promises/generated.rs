@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use super::help::{command_names, option_names};
-use crate::common::{NQUEENS, arg, fresh, note_skipped, output, printed, refused, stdout};
+use crate::common::{NQUEENS, arg, fresh, note_skipped, output, printed, refused, run, stdout};
 
 /// Each command with the long names of its options, as its help lists them.
 fn commands_with_options() -> Vec<(String, Vec<String>)> {
@@ -139,12 +139,58 @@ fn the_manual_page_names_every_command() {
     }
 }
 
+/// The synopsis of a page as plain text.
+fn synopsis(page: &str) -> String {
+    let (_, section) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");
+    let line = section.lines().next().expect("a line");
+    line.replace("\\fB", "").replace("\\fR", "").replace('\\', "")
+}
+
+/// mandoc reports a page without a date as a fault.
+#[test]
+fn every_page_has_a_date() {
+    let manual = Manual::new("man-dates");
+    for name in ["nqueens.1", "nqueens-count.1"] {
+        let page = manual.page(name);
+        let title = page.lines().find(|line| line.starts_with(".TH")).expect("a title");
+        let date = title.split(' ').nth(3).expect("a date");
+        assert_eq!((date.len(), date.matches('-').count()), (10, 2), "{title}");
+    }
+}
+
+/// The pages are found where the help says, after an installation by cargo. man looks for pages beside the folders in
+/// the path.
+#[test]
+fn man_finds_the_pages_where_the_help_writes_them() {
+    let help = printed(&["help", "man"]);
+    let folder = help.split("--out ~/").nth(1).and_then(|rest| rest.split(' ').next());
+    let home = fresh("man-home");
+    let bin = home.join(".cargo/bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let pages = home.join(folder.expect("an example"));
+    assert_eq!(printed(&["man", "--out", arg(&pages)]), "");
+    // Other programs of this name look only in the folders of their configuration.
+    let version = Command::new("man").arg("--version").output();
+    if !version.is_ok_and(|version| version.stdout.starts_with(b"man ")) {
+        return note_skipped("there is no man-db");
+    }
+    let mut man = Command::new("man");
+    man.args(["--where", "nqueens-count"]).env("HOME", &home).env_remove("MANPATH");
+    let found = run(man.env("PATH", format!("{}:/usr/bin:/bin", bin.display())));
+    let page = Path::new(stdout(&found).trim());
+    assert_eq!(page, pages.join("nqueens-count.1"), "{found:?}");
+}
+
 #[test]
 fn the_page_of_each_command_explains_its_options() {
     let manual = Manual::new("man-commands");
     for (command, options) in commands_with_options() {
         let page = manual.page(&format!("nqueens-{command}.1"));
         assert!(page.contains(".SH SYNOPSIS\n") && page.contains(".SH EXAMPLES\n"), "{page}");
+        // The synopsis is the usage that the help shows, with values and dots.
+        let help = printed(&["help", &command]);
+        let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ")).expect("a usage");
+        assert_eq!(synopsis(&page), usage);
         let version = concat!("\"nqueens ", env!("CARGO_PKG_VERSION"), "\"");
         assert!(page.contains(version), "{command}: {page}");
         for option in options {

@@ -84,3 +84,7 @@ mod console;
 mod examples;
 mod generated;
 mod help;
+
+// The program runs under the tools that look into it.
+#[cfg(target_os = "linux")]
+mod valgrind;

@@ -21,8 +21,8 @@ use nqueens::{Cancel, Count, Engine, Error, OnProgress, SoFar};
 
 use crate::common::{
     NQUEENS, Running, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
-    first_line_with_check_digits, fresh, fresh_folder, nqueens, plan_of, refused, run, size, spawn,
-    stderr, stdout, with_check_digits,
+    first_line_with_check_digits, fresh, fresh_folder, json, nqueens, plan_of, refused, run, size,
+    spawn, stderr, stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -382,6 +382,8 @@ fn a_user_may_say_how_much_memory_is_available() {
         let available = format!("{available} available of");
         assert!(stdout(&cpu).contains(&available), "{memory}: {cpu:?}");
     }
+    let object = json(&with("1T", &["cpu", "--json"]));
+    assert!(object["memory_total"].as_u64() >= object["memory_available"].as_u64(), "{object}");
     // An empty variable counts as unset.
     answers(&with("", &["count", "14", "--quiet"]), "365596\n");
 }
@@ -477,11 +479,47 @@ mod needs_root {
     #[test]
     #[ignore = "needs root"]
     fn a_system_that_does_not_tell_its_memory_sets_no_limit() {
-        let command =
-            |args| format!("unshare --mount sh -c 'umount --lazy /proc && exec {NQUEENS} {args}'");
+        let command = |args: &str| {
+            format!("unshare --mount sh -c 'umount --lazy /proc && exec {NQUEENS} {args}'")
+        };
         answers(&shell(&command("count 14 --quiet --engine colours")), "365596\n");
         let cpu = shell(&command("cpu"));
         assert!(stdout(&cpu).contains("memory       not known"), "{cpu:?}");
+        what_is_not_known_is_not_known(command);
+    }
+
+    /// As in a service of systemd with `ProcSubset=pid`.
+    #[test]
+    #[ignore = "needs root"]
+    fn a_system_that_shows_only_processes_sets_no_limit_either() {
+        let command = |args: &str| {
+            let mount = "mount -t proc -o subset=pid proc /proc";
+            format!("unshare --mount --pid --fork sh -c '{mount} && exec {NQUEENS} {args}'")
+        };
+        answers(&shell(&command("count 14 --quiet --engine colours")), "365596\n");
+        what_is_not_known_is_not_known(command);
+    }
+
+    /// Whatever the system hides. `command` returns the command line for a command of the program.
+    fn what_is_not_known_is_not_known(command: impl Fn(&str) -> String) {
+        let object = json(&shell(&command("cpu --json")));
+        for name in ["cpu", "physical_cores", "logical_cores"] {
+            assert!(object[name].is_null(), "{name}: {object}");
+        }
+        // A test may run in a control group that has a limit.
+        let limit = object["memory_limit"].as_str().unwrap_or("none");
+        assert!(limit == "none" || limit.starts_with("/sys/fs/cgroup/"), "{object}");
+        for name in ["memory_total", "memory_available", "memory_usable"] {
+            let bytes = object[name].as_u64();
+            assert_eq!(bytes.is_none(), limit == "none", "{name}: {object}");
+            assert!(bytes.is_none_or(|bytes| bytes < 1 << 50), "{name}: {object}");
+        }
+        let stated = |args| format!("export NQUEENS_MEMORY=100M; {}", command(args));
+        let object = json(&shell(&stated("cpu --json")));
+        assert_eq!(object["memory_limit"], "NQUEENS_MEMORY", "{object}");
+        assert_eq!(object["memory_available"], 100 << 20, "{object}");
+        let words = ["NQUEENS_MEMORY leaves only 75 MiB"];
+        refused(&shell(&stated("count 26")), 1, &words);
     }
 }
 

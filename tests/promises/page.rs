@@ -180,6 +180,88 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     assert_eq!(files, 3, "two journals, a page, and nothing temporary");
 }
 
+/// As an administrator sets up a page that a web server reads.
+#[test]
+fn a_page_that_is_written_again_keeps_its_link_and_its_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = three_shards("status-link");
+    let served = fresh_folder("html-served");
+    let page = served.join("q12.html");
+    let link = folder.join("status.html");
+    symlink(&page, &link).expect("a link");
+    let write = |out: &Path| output(&["status", arg(&folder), "--html", arg(out)]);
+    // First the file behind the link is missing.
+    for mode in [0o640, 0o604] {
+        assert_eq!(write(&link).status.code(), Some(0));
+        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert!(fs::read_to_string(&page).expect("a page").ends_with("</html>\n"));
+        fs::set_permissions(&page, fs::Permissions::from_mode(mode)).expect("its owner");
+        fs::write(&page, "old").expect("room");
+        assert_eq!(write(&link).status.code(), Some(0));
+        assert!(fs::read_to_string(&page).expect("a page").ends_with("</html>\n"));
+        let kept = fs::metadata(&page).expect("it is there").permissions().mode();
+        assert_eq!(kept & 0o777, mode);
+    }
+    // A link that leads to a journal is replaced itself.
+    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
+    let before = fs::read(&journal).expect("readable");
+    let harmful = folder.join("harmful.html");
+    symlink(&journal, &harmful).expect("a link");
+    assert_eq!(write(&harmful).status.code(), Some(0));
+    assert!(!fs::symlink_metadata(&harmful).expect("it is there").is_symlink());
+    assert_eq!(fs::read(&journal).expect("readable"), before);
+}
+
+/// Somebody may look at a page in any folder, and for as long as it takes.
+#[test]
+fn a_page_names_absolute_paths_and_does_not_load_itself_again() {
+    let folder = fresh_folder("status-absolute");
+    let path = folder.join("q.journal");
+    let (mut child, _) = start_endless(&[], &path);
+    let write = |name: &str| {
+        let mut status = nqueens(&["status", "q.journal", "--html", name]);
+        let written = run(status.current_dir(&folder));
+        assert!(written.status.code().is_some_and(|code| code == 0 || code == 3), "{written:?}");
+        fs::read_to_string(folder.join(name)).expect("a page")
+    };
+    let running = write("running.html");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(running.contains("<h3>Running</h3>"), "{running}");
+    assert!(!running.contains("http-equiv"), "{running}");
+    assert!(running.contains("<a href=\"\">Load the page again</a>"), "{running}");
+    let absolute = path.canonicalize().expect("it is there");
+    let stopped = write("stopped.html");
+    assert!(stopped.contains(&format!("--journal {}</code>", absolute.display())), "{stopped}");
+    assert!(stopped.contains(&format!("journals in <code>{}<", path.display())), "{stopped}");
+}
+
+/// Two processes that count one board into a folder have one line each, with the host from the names of their journals.
+#[test]
+fn processes_that_look_alike_are_all_shown() {
+    let folder = fresh_folder("status-alike");
+    let (mut child, _) = start_endless(&[], &as_folder(&folder));
+    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
+    let name = journal.file_name().and_then(|name| name.to_str()).expect("a name");
+    let host = name.split('.').nth(1).expect("a host");
+    // The journal of another process of this host, which has just as much.
+    let twin = folder.join(format!("n16-0000-of-0001.{host}.1.journal"));
+    fs::copy(&journal, &twin).expect("room");
+    let modified = fs::metadata(&journal).and_then(|file| file.modified()).expect("a time");
+    let twin = File::options().append(true).open(&twin).expect("it is there");
+    twin.set_modified(modified).expect("its owner");
+    twin.lock().expect("a lock");
+    let page = page_with_code("alike", &[arg(&folder)], 3);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let (_, table) = page.split_once("<h3>Running</h3>").expect("a table");
+    let (table, _) = table.split_once("</table>").expect("an end");
+    assert_eq!(table.matches("data-title=\"Threads\"").count(), 2, "{table}");
+    assert_eq!(table.matches(&format!("data-title=\"Host\">{host}</td>")).count(), 2, "{table}");
+    assert!(!table.contains("Shard"), "{table}");
+}
+
 /// Gives a field this value wherever a journal has it.
 fn forge(path: &Path, field: &str, value: &str) {
     let journal = fs::read_to_string(path).expect("text");

@@ -261,7 +261,8 @@ impl Reference {
 /// A comparison under way.
 struct Comparison<'a> {
     args: &'a CompareArgs,
-    cpu: String,
+    /// The brand of the CPU, if it is known.
+    cpu: Option<String>,
     /// Ascending, because a configuration that is too slow for a board is too slow for all larger ones.
     sizes: BTreeSet<BoardSize>,
     /// The configurations that were fast enough for all boards so far.
@@ -449,7 +450,7 @@ impl<'a> Comparison<'a> {
     fn write_titles(&self) -> Result<(), Failure> {
         let format = self.args.format;
         let runs = many(self.args.repeat, "run");
-        format.remark(format_args!("{runs} each on {}", escaped(&self.cpu)))?;
+        format.remark(format_args!("{runs} each on {}", escaped(self.cpu_text())))?;
         format.remark(format_args!(
             "ratio: speed relative to {}, ± two standard errors",
             escaped(&self.reference)
@@ -464,10 +465,14 @@ impl<'a> Comparison<'a> {
         let board = &self.measured[first_row..];
         for (index, timings) in board.iter().enumerate() {
             let ratio = self.reference.ratio(timings, board);
-            let row = timings.row(ratio, &reference_name, self.fewest, board, &self.cpu);
+            let row = timings.row(ratio, &reference_name, self.fewest, board, self.cpu.as_deref());
             row.write_row(self.args.format, first_row + index == 0, self.found)?;
         }
         Ok(())
+    }
+
+    fn cpu_text(&self) -> &str {
+        self.cpu.as_deref().unwrap_or("a CPU that is not known")
     }
 
     /// Draws the picture, if there is anything to draw.
@@ -475,7 +480,7 @@ impl<'a> Comparison<'a> {
         if let Some(path) = &self.args.svg
             && !self.measured.is_empty()
         {
-            let picture = plot::picture(&self.measured, &escaped(&self.cpu));
+            let picture = plot::picture(&self.measured, &escaped(self.cpu_text()));
             write_drawing("--svg", path, &picture)?;
         }
         Ok(())

@@ -10,6 +10,7 @@ use clap_mangen::Man;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
+use crate::machine::date::today;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -36,7 +37,7 @@ impl CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  nqueens man --out ~/.local/share/man/man1   then: man nqueens-count
+  nqueens man --out ~/.cargo/share/man/man1   then: man nqueens-count
   nqueens man --out man                       then: man man/nqueens.1")]
 pub(crate) struct ManArgs {
     /// Write all pages into this folder
@@ -71,8 +72,12 @@ fn write_pages(program: &Command, folder: &Path) -> io::Result<()> {
 /// Writes the page of a command: what clap knows, and what is on every page.
 fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     // clap_mangen leaves out the text of options that the short help leaves out.
-    let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
-    let page = Man::new(command).source(format!("nqueens {}", crate::VERSION));
+    let mut command = command.clone().mut_args(|argument| argument.hide_short_help(false));
+    // It also leaves out of its synopsis what an option takes, and that an argument can be repeated. The help does not.
+    let usage = command.render_usage().to_string();
+    let command = command.override_usage(usage.trim_start_matches("Usage:").trim().to_owned());
+    let source = format!("nqueens {}", crate::VERSION);
+    let page = Man::new(command).date(today()).source(source).manual("User Commands");
     let mut text = Vec::new();
     page.render(&mut text)?;
     // Without `.nf`, the lines of the examples would run together.

@@ -1,8 +1,8 @@
 //! Drawings, which are the pages and pictures that a command writes to a file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
@@ -23,7 +23,7 @@ pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = Pat
 
 /// Checks that a drawing can be written, before the work that makes it.
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
-    match create_beside(path) {
+    match create_beside(&target_of(path)) {
         Ok(_) => Ok(()),
         Err(error) => Err(cannot_write(option, path, &error)),
     }
@@ -36,10 +36,37 @@ pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<
 
 /// Writes a file. Until it is whole it has a temporary name, so that half of it is never seen.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = create_beside(path)?;
+    let target = target_of(path);
+    let mut file = create_beside(&target)?;
     file.write_all(text.as_bytes())?;
-    file.persist(path)?;
+    if let Ok(replaced) = fs::metadata(&target) {
+        keep_access(file.as_file(), &replaced)?;
+    }
+    file.persist(target)?;
     Ok(())
+}
+
+/// Returns the file to which the path leads, because a link stays where it is. If that file has another ending, the link
+/// itself is replaced, because otherwise it could lead to a journal.
+fn target_of(path: &Path) -> PathBuf {
+    let target = match (path.canonicalize(), fs::read_link(path)) {
+        (Ok(target), _) => target,
+        // There is no file behind the link yet.
+        (Err(_), Ok(link)) => path.parent().unwrap_or(Path::new("")).join(link),
+        (Err(_), Err(_)) => path.to_owned(),
+    };
+    if target.extension() == path.extension() { target } else { path.to_owned() }
+}
+
+/// Gives a file the owner, the group and the mode of the file that it replaces, such as those that let a web server read
+/// a page.
+fn keep_access(file: &File, replaced: &fs::Metadata) -> io::Result<()> {
+    // Only root may change the owner, and a user may change the group only to one of their own. If neither works, the new
+    // file belongs to the user who writes it.
+    if fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
+        let _ = fchown(file, None, Some(replaced.gid()));
+    }
+    file.set_permissions(replaced.permissions())
 }
 
 /// Creates a file beside the drawing, which is removed when it is dropped.

@@ -64,13 +64,18 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
 /// than threads, it says how many cores the threads got: `20h00m ± 2h00m (2 threads got 1.2 cores)`.
 pub(crate) fn wall_time(seconds: Approximate, threads: usize, cores: Option<f64>) -> String {
     let mut text = expected(seconds);
-    // A quiet machine has programs of its own, too.
-    if let Some(cores) = cores
-        && cores < 0.95 * threads as f64
-    {
-        text += &format!(" ({} got {cores:.1} cores)", many(threads, "thread"));
+    if let Some(cores) = fewer_cores(threads, cores) {
+        text += &format!(" ({cores})");
     }
     text
+}
+
+/// Returns how many cores the threads got, if they are fewer than the threads: `2 threads got 1.2 cores`.
+pub(crate) fn fewer_cores(threads: usize, cores: Option<f64>) -> Option<String> {
+    let cores = cores?;
+    // A quiet machine has programs of its own, too.
+    let is_short = cores < 0.95 * threads as f64;
+    is_short.then(|| format!("{} got {cores:.1} cores", many(threads, "thread")))
 }
 
 /// Returns the sum of times, or the longest possible time if the sum is longer.

@@ -3,15 +3,16 @@
 //! ```text
 //! n = 18 [==>       ] 26.1%, ETA 5.1 s ± 1.4 s, elapsed 2.3 s, 85/325 units
 //! estimate [==>       ] 2.6 s of 10.0 s
-//! compare n = 18 [==>       ] 13/48 runs, elapsed 4.3 s, ETA roughly 12.0 s
-//! verify [====>     ] 84/200 units, elapsed 1.8 s, ETA roughly 2.5 s
+//! compare n = 18 [==>       ] 13/48 runs, ETA roughly 12.0 s, elapsed 4.3 s
+//! verify [====>     ] 84/200 units, ETA roughly 2.5 s, elapsed 1.8 s
 //! ```
 //!
-//! What matters most comes first, because a narrow terminal shows only the beginning.
+//! What matters most comes first. A narrow terminal shows only the parts that fit it as a whole.
 //!
 //! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
 //! a second, and draws the bar: see [`stderr`](crate::cli::output::stderr).
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,9 @@ use crate::forecast::{Forecast, TimeLeft};
 use crate::{UnitsDone, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 
-use crate::cli::output::format::{duration, time, wall_time};
+use crate::cli::output::format::{duration, expected, fewer_cores, time, wall_time};
 use crate::cli::output::stderr;
 
 /// Work that ends sooner shows no bar, which would only flash up.
@@ -33,6 +35,11 @@ const LONGEST_GAP: Duration = Duration::from_secs(600);
 const LONG: Duration = Duration::from_secs(600);
 /// The interval at which a count without a journal looks how long it takes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The columns between the brackets of the bar.
+const BAR_LEN: usize = 10;
+/// The columns of a terminal that does not report them.
+const DEFAULT_COLUMNS: usize = 80;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -134,7 +141,7 @@ impl Progress {
                 if !advance_if_due(&mut next_line, notes.begun.elapsed()) {
                     return None;
                 }
-                Some(notes.text(bar))
+                Some(notes.parts(bar).join(", "))
             }));
         }
     }
@@ -218,18 +225,21 @@ impl Notes {
         if self.begun.elapsed() < QUIET_START {
             return;
         }
+        let parts = self.parts(bar);
+        let drawn = drawn_bar(self.position(), self.all);
+        let line = fitting_line(&self.name, &drawn, &parts, columns());
         if bar.is_hidden() {
-            let style = ProgressStyle::with_template("{prefix} [{bar:10}] {wide_msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("=> "));
-            bar.set_prefix(self.name.clone());
+            // The whole line is the message, because each change of anything else might draw a line that does not fit.
+            let style = ProgressStyle::with_template("{msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        bar.set_message(self.text(bar));
+        bar.set_message(line);
     }
 
-    /// Moves the bar, which knows how fast steps were done, and returns the text beside it.
-    fn text(&self, bar: &ProgressBar) -> String {
+    /// Moves the bar, which knows how fast steps were done, and returns the parts of the text beside it. What matters
+    /// most comes first.
+    fn parts(&self, bar: &ProgressBar) -> Vec<String> {
         let done = self.position();
         let all = self.all;
         bar.set_length(all);
@@ -237,26 +247,70 @@ impl Notes {
         let elapsed = duration(self.begun.elapsed());
         match &self.work {
             Work::Count { threads, left, .. } => {
-                let percent = percent(done, all);
-                let mut time_left = String::new();
+                let mut parts = vec![format!("{}%", percent(done, all))];
                 if let Some(Forecast { wall_seconds: Some(seconds), cores, .. }) = left.estimate() {
-                    time_left = format!("ETA {}, ", wall_time(seconds, *threads, cores));
+                    parts.push(format!("ETA {}", expected(seconds)));
+                    parts.extend(fewer_cores(*threads, cores));
                 }
-                format!("{percent}%, {time_left}elapsed {elapsed}, {done}/{all} units")
+                parts.push(format!("elapsed {elapsed}"));
+                parts.push(format!("{done}/{all} units"));
+                parts
             }
-            Work::Sample => format!("{elapsed} of {}", duration(Duration::from_millis(all))),
+            Work::Sample => {
+                vec![format!("{elapsed} of {}", duration(Duration::from_millis(all)))]
+            }
             Work::Steps(name) => {
-                let steps = format!("{done}/{all} {name}, elapsed {elapsed}");
-                if done == 0 {
-                    // Nothing is known of how long a step takes.
-                    return steps;
+                let mut parts = vec![format!("{done}/{all} {name}")];
+                // Before the first step is done, nothing is known.
+                if done > 0 {
+                    let rest = all.saturating_sub(done) as f64 / done as f64;
+                    let seconds_left = self.begun.elapsed().as_secs_f64() * rest;
+                    parts.push(format!("ETA roughly {}", time(seconds_left)));
                 }
-                let seconds_left =
-                    self.begun.elapsed().as_secs_f64() * (all - done) as f64 / done as f64;
-                format!("{steps}, ETA roughly {}", time(seconds_left))
+                parts.push(format!("elapsed {elapsed}"));
+                parts
             }
         }
     }
+}
+
+/// Returns the columns of the terminal that a line may use. One stays free, because some terminals draw `±` two columns
+/// wide, and a line that wraps would be left behind by the next one.
+fn columns() -> usize {
+    let reported = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    let columns = if reported == 0 { DEFAULT_COLUMNS } else { reported };
+    columns - 1
+}
+
+/// Returns what of a line fits into these columns: the first part in any case, then the name, then each other part. The
+/// bar is there if it takes no room from the first two parts.
+fn fitting_line(name: &str, bar: &str, parts: &[String], columns: usize) -> String {
+    let width = |text: &str| text.chars().count();
+    let mut head = String::new();
+    let named = format!("{name} ");
+    if width(&named) + width(&parts[0]) <= columns {
+        head = named;
+        let with_bar = format!("{head}{bar} ");
+        let first_two = parts[..parts.len().min(2)].join(", ");
+        if width(&with_bar) + width(&first_two) <= columns {
+            head = with_bar;
+        }
+    }
+    let mut line = head + &parts[0];
+    for part in &parts[1..] {
+        let longer = format!("{line}, {part}");
+        if width(&longer) <= columns {
+            line = longer;
+        }
+    }
+    line
+}
+
+/// Returns the bar: `[==>       ]`.
+fn drawn_bar(done: u64, all: u64) -> String {
+    let filled = BAR_LEN as u64 * done.min(all) / all.max(1);
+    let arrow = "=".repeat(usize::try_from(filled).unwrap_or(BAR_LEN)) + ">";
+    format!("[{arrow:<BAR_LEN$.BAR_LEN$}]")
 }
 
 /// Returns how much is done, with one decimal and never rounded up: 100.0 is the end.
@@ -281,7 +335,49 @@ mod tests {
     fn text(work: Work, done: usize, all: usize) -> String {
         let mut notes = Notes::new("n = 8", [done, all], work);
         notes.begun = Instant::now().checked_sub(Duration::from_secs(2)).expect("the clock runs");
-        notes.text(&ProgressBar::hidden())
+        notes.parts(&ProgressBar::hidden()).join(", ")
+    }
+
+    /// The line of a terminal, as it is drawn.
+    fn drawn(parts: &[&str], columns: usize) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+        fitting_line("n = 18", &drawn_bar(85, 325), &parts, columns)
+    }
+
+    #[test]
+    fn a_bar_is_full_only_at_the_end() {
+        let bars = [0, 85, 324, 325, 400].map(|done| drawn_bar(done, 325));
+        let full = "[==========]";
+        assert_eq!(bars, ["[>         ]", "[==>       ]", "[=========>]", full, full]);
+        assert_eq!(drawn_bar(0, 0), "[>         ]");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_what_matters_most_and_cuts_no_part() {
+        let parts = [
+            "26.1%",
+            "ETA 5d14h ± 1d09h",
+            "2 threads got 0.3 cores",
+            "elapsed 2.3 s",
+            "85/325 units",
+        ];
+        for (columns, expected) in [
+            (4, "26.1%"),
+            (11, "26.1%"),
+            (12, "n = 18 26.1%"),
+            (19, "n = 18 26.1%"),
+            (39, "n = 18 26.1%, ETA 5d14h ± 1d09h"),
+            (44, "n = 18 [==>       ] 26.1%, ETA 5d14h ± 1d09h"),
+            (79, "n = 18 [==>       ] 26.1%, ETA 5d14h ± 1d09h, 2 threads got 0.3 cores"),
+        ] {
+            assert_eq!(drawn(&parts, columns), expected, "{columns}");
+        }
+        for columns in 5..120 {
+            let line = drawn(&parts, columns);
+            assert!(line.chars().count() <= columns && line.contains("26.1%"), "{columns}: {line}");
+        }
+        let all = drawn(&parts, 119);
+        assert!(all.ends_with(", elapsed 2.3 s, 85/325 units"), "{all}");
     }
 
     #[test]
@@ -294,8 +390,9 @@ mod tests {
     #[test]
     fn each_work_has_its_text() {
         let runs = text(Work::Steps("runs"), 50, 200);
-        assert!(runs.starts_with("50/200 runs, elapsed 2.0 s, ETA roughly 6.0 s"), "{runs}");
-        assert_eq!(text(Work::Steps("runs"), 0, 7), "0/7 runs, elapsed 2.0 s");
+        assert!(runs.starts_with("50/200 runs, ETA roughly 6.0 s"), "{runs}");
+        assert!(runs.ends_with(", elapsed 2.0 s"), "{runs}");
+        assert_eq!(text(Work::Steps("runs"), 0, 200), "0/200 runs, elapsed 2.0 s");
         assert_eq!(text(Work::Sample, 0, 10_000), "2.0 s of 10.0 s");
     }
 

@@ -1,7 +1,7 @@
 //! The limits of control groups on memory.
 //!
-//! A missing file sets no limit. Where version 1 has no limit, its file holds a number that is larger than any
-//! machine.
+//! A missing file sets no limit. Where version 1 has no limit, its file holds the number that [`MIN_UNLIMITED`]
+//! explains.
 
 use std::path::Path;
 
@@ -21,6 +21,9 @@ pub(super) fn group_limits(root: &Path) -> Vec<Memory> {
     }
     limits
 }
+
+/// Where version 1 has no limit, its file holds 2^63 bytes, rounded down to whole pages. No machine has half as much.
+const MIN_UNLIMITED: u64 = 1 << 62;
 
 /// The names of the files that describe the memory of a control group.
 struct GroupFiles {
@@ -57,7 +60,9 @@ impl GroupFiles {
         let mut limits = Vec::new();
         for name in self.limits {
             let file = folder.join(name);
-            if let Some(total) = read_number(&file, "") {
+            if let Some(total) = read_number(&file, "")
+                && total < MIN_UNLIMITED
+            {
                 limits.push(Memory::limited(total, used, file.display(), scope));
             }
         }

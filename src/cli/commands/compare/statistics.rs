@@ -79,7 +79,7 @@ impl Timings {
         reference: &str,
         fewest: Option<usize>,
         board: &[Self],
-        cpu: &str,
+        cpu: Option<&str>,
     ) -> Report {
         let Configuration { engine, kernel, threads } = self.configuration;
         let [least, median, greatest] = self.times();
@@ -268,7 +268,7 @@ mod tests {
         let threads = || board.iter().map(|timings| timings.configuration.threads);
         let fewest = threads().min().filter(|fewest| Some(*fewest) != threads().max());
         let ratio = timings.ratio_to(reference, board);
-        let row = timings.row(ratio, &reference.to_string(), fewest, board, "a CPU");
+        let row = timings.row(ratio, &reference.to_string(), fewest, board, Some("a CPU"));
         let text = row.rows().map(|(_, text)| text.as_str()).collect();
         (Report::default().put_below(row), text)
     }

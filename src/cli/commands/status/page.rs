@@ -1,11 +1,12 @@
 //! The page of `status --html`: all that is known of counts, to look at in a browser.
 //!
-//! The page is one file without scripts, and without anything from elsewhere. It shows a moment. While processes write,
-//! a browser loads the file anew once a minute, so it is worth writing it again and again. Texts from journals and names
-//! of files are [`escaped`], because maud does not escape characters that change the direction of writing.
+//! The page is one file without scripts, and without anything from elsewhere. It shows a moment, and has a link that
+//! loads the file anew. It does not do so by itself, because a reader could not stop that, and would lose the place.
+//! Texts from journals and names of files are [`escaped`], because maud does not escape characters that change the
+//! direction of writing.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{self, PathBuf};
 use std::time::Duration;
 
 use crate::WhichCount;
@@ -21,20 +22,21 @@ use crate::cli::output::report::Report;
 
 /// Returns the page of some counts. `paths` are the journals and folders that the user named.
 pub(super) fn page(counts: &[&CountState<'_>], paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let mut names = Vec::new();
+    for path in paths {
+        // A page may be read far from the folder in which the command ran.
+        let path = path::absolute(path).unwrap_or_else(|_| path.clone());
+        names.push(path.display().to_string());
+    }
     let mut titles = Vec::new();
     for count in counts {
         titles.push(format!("{}: {} %", name(count.record), count.percent()));
     }
-    let is_running = counts.iter().any(|count| !count.running.is_empty());
     let page = html! {
         (PreEscaped("<!doctype html>\n<html lang=\"en\">\n"))
         meta charset="utf-8";
         meta name="color-scheme" content="light dark";
         meta name="viewport" content="width=device-width";
-        @if is_running {
-            meta http-equiv="refresh" content="60";
-        }
         title { (titles.join("; ")) }
         style { (PreEscaped(include_str!("page.css"))) }
         main { @for count in counts { (section(count)) } }
@@ -42,7 +44,9 @@ pub(super) fn page(counts: &[&CountState<'_>], paths: &[PathBuf]) -> String {
             p {
                 "Made at " time { (utc(counts[0].now)) } " by " code { "nqueens status --html" }
                 ", version " (crate::VERSION)
-                ", from the journals in " code { (escaped(names.join(", "))) } "."
+                ", from the journals in " code { (escaped(names.join(", "))) } ". "
+                // A link without an address leads to the page itself.
+                a href="" { "Load the page again" }
             }
         }
         (PreEscaped("</html>\n"))
@@ -101,28 +105,41 @@ fn section(count: &CountState<'_>) -> Markup {
 
 /// Returns a table of the processes that write now.
 fn processes(running: &Running<'_>, record: &Record) -> Markup {
-    // In the order of the shards.
-    let mut rows = BTreeSet::new();
-    for file in running.files() {
-        let Some(run) = file.runs.last() else { continue };
-        let row = [
-            run.shard.index().to_string(),
-            host(file),
-            run.threads.to_string(),
-            run.units.to_string(),
-            duration(run.elapsed),
-            file.modified.map_or_else(String::new, utc),
-        ];
-        rows.insert((run.shard.index(), row));
-    }
-    if rows.is_empty() {
+    if running.is_empty() {
         return html! {};
     }
-    // A plain count has no shards, and the name of its journal no host.
-    let first_column = if record.shards == Some(1) { 2 } else { 0 };
-    let rows: Vec<&[String]> = rows.iter().map(|(_, row)| &row[first_column..]).collect();
-    let titles = ["Shard", "Host", "Threads", "Units", "Counts for", "Last sign"];
-    html! { h3 { "Running" } (table(&titles[first_column..], &["Host"], &rows)) }
+    // A plain count has no shards.
+    let has_shards = record.shards != Some(1);
+    // The name of a journal that a user has chosen has no host.
+    let has_hosts = running.files().any(|file| file.host().is_some());
+    let mut titles = Vec::new();
+    if has_shards {
+        titles.push("Shard");
+    }
+    if has_hosts {
+        titles.push("Host");
+    }
+    titles.extend(["Threads", "Units", "Counts for", "Last sign"]);
+    let mut rows = Vec::new();
+    for file in running.files() {
+        let Some(run) = file.runs.last() else { continue };
+        let mut row = Vec::new();
+        if has_shards {
+            row.push(run.shard.index().to_string());
+        }
+        if has_hosts {
+            row.push(host(file));
+        }
+        row.push(run.threads.to_string());
+        row.push(run.units.to_string());
+        row.push(duration(run.elapsed));
+        row.push(file.modified.map_or_else(String::new, utc));
+        rows.push((run.shard.index(), row));
+    }
+    // Two processes may look alike, and both are shown.
+    rows.sort();
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|(_shard, row)| row).collect();
+    html! { h3 { "Running" } (table(&titles, &["Host"], &rows)) }
 }
 
 /// Returns the host that wrote a journal, as far as the name of the journal says it.

@@ -96,14 +96,12 @@ impl Resume {
 }
 
 /// Returns the file or the folder that a count has to name in order to use all journals of a record, or the reason why
-/// there is none.
+/// there is none. The path holds in every folder, because the command may be read elsewhere, for example on a page.
 fn place_of(record: &Record) -> Result<PathBuf, String> {
+    let folder = folder_of(record)?;
     match record.files() {
-        [file] => {
-            check_name(&file.path)?;
-            Ok(file.path.clone())
-        }
-        _ => folder_of(record),
+        [file] => Ok(folder.join(file.path.file_name().unwrap_or_default())),
+        _ => Ok(folder),
     }
 }
 
