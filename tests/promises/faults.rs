@@ -118,6 +118,20 @@ fn a_limit_on_files_stops_the_count_and_room_lets_it_resume() {
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), TOTAL));
 }
 
+/// A page has a temporary name until it is whole, which says nothing to a user.
+#[test]
+fn a_page_that_does_not_fit_is_named_as_the_user_names_it() {
+    let path = fresh("page-does-not-fit");
+    assert_eq!(run(&mut count_into(N, &path, &[])).status.code(), Some(0));
+    let page = path.with_extension("html");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\"", NQUEENS, "status"]);
+    let refused_page = run(shell.arg(&path).arg("--html").arg(&page));
+    let reason = format!("--html: cannot write {}: File too large", arg(&page));
+    refused(&refused_page, 1, &[&reason, "raise the limit on the size of files (ulimit -f)"]);
+    assert!(!stderr(&refused_page).contains(".tmp"), "{refused_page:?}");
+}
+
 #[test]
 fn paths_that_cannot_be_written_are_clear_errors() {
     let device = fresh("device");

@@ -10,6 +10,7 @@ use clap_mangen::Man;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
+use crate::cli::input::drawing::cannot_write;
 use crate::machine::date::today;
 
 /// Print completions for a shell
@@ -51,10 +52,7 @@ impl ManArgs {
         let folder = self.out;
         match write_pages(&program, &folder) {
             Ok(()) => Ok(Exit::Done),
-            Err(error) => {
-                let folder = folder.display();
-                Err(Exit::Failed.because(format!("--out: cannot write to {folder}: {error}")))
-            }
+            Err(error) => Err(cannot_write("--out", &folder, error)),
         }
     }
 }

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::TypedValueParser;
 use tempfile::NamedTempFile;
 
-use crate::cli::exit::Exit;
+use crate::record::IoError;
+
 use crate::cli::failure::failure::Failure;
+use crate::cli::failure::way_out::io_way_out;
 use crate::cli::input::values::path_in_folder;
 
 /// Parses the name of a file for a drawing, which replaces an earlier one. Only names with this ending are
@@ -25,20 +27,21 @@ pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = Pat
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
     match create_beside(&target_of(path)) {
         Ok(_) => Ok(()),
-        Err(error) => Err(cannot_write(option, path, &error)),
+        Err(error) => Err(cannot_write(option, path, error)),
     }
 }
 
 /// Writes a drawing.
 pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
-    write_whole(path, drawing).map_err(|error| cannot_write(option, path, &error))
+    write_whole(path, drawing).map_err(|error| cannot_write(option, path, error))
 }
 
 /// Writes a file. Until it is whole it has a temporary name, so that half of it is never seen.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let target = target_of(path);
     let mut file = create_beside(&target)?;
-    file.write_all(text.as_bytes())?;
+    // Errors of the file with a temporary name would end with that name.
+    file.as_file_mut().write_all(text.as_bytes())?;
     if let Ok(replaced) = fs::metadata(&target) {
         keep_access(file.as_file(), &replaced)?;
     }
@@ -77,6 +80,9 @@ fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().make_in(folder, create)
 }
 
-fn cannot_write(option: &str, path: &Path, error: &io::Error) -> Failure {
-    Exit::Failed.because(format!("{option}: cannot write {}: {error}", path.display()))
+/// Returns the failure for a file that cannot be written. `option` names it.
+pub(crate) fn cannot_write(option: &str, path: &Path, error: io::Error) -> Failure {
+    let error = IoError::from(error);
+    let (exit, way_out) = io_way_out(path, "open", &error);
+    exit.because(format!("{option}: cannot write {}: {error}{way_out}", path.display()))
 }
