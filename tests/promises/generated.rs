@@ -280,5 +280,9 @@ fn zsh_completes_what_fits() {
 
 #[test]
 fn manual_pages_are_written_where_a_folder_can_be() {
-    refused(&output(&["man", "--out", "Cargo.toml"]), 1, &["--out"]);
+    refused(
+        &output(&["man", "--out", "Cargo.toml"]),
+        2,
+        &["--out: cannot write Cargo.toml: File exists"],
+    );
 }

@@ -119,7 +119,7 @@ fn names_that_no_file_can_have_get_words_that_fit() {
     let long = "x".repeat(300);
     for name in [long.clone() + ".journal", long + "/"] {
         let count = run(&mut count_into("12", &folder.join(&name), &[]));
-        refused(&count, 2, &["File name too long", "name another file"]);
+        refused(&count, 2, &["File name too long", "name another one"]);
     }
     let full = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", ENOSPC)];
     let count = with_fault(&folder, &["count", "12", "--journal"], &full);
@@ -208,6 +208,6 @@ fn a_path_that_cannot_be_followed_gets_the_words_of_the_system() {
         refused(&count, 2, &["--journal", &no_folder]);
     }
     let count = run(&mut count_into("12", &folder.join("file/"), &[]));
-    refused(&count, 2, &["file/: cannot open the journal: Not a directory", "name another file"]);
+    refused(&count, 2, &["file/: cannot open the journal: Not a directory", "name another one"]);
     assert_eq!(fs::read(&file).expect("still there"), b"");
 }

@@ -180,7 +180,7 @@ pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, 
         ErrorKind::InvalidFilename
         | ErrorKind::IsADirectory
         | ErrorKind::NotADirectory
-        | ErrorKind::AlreadyExists => (Exit::Usage, ": name another file"),
+        | ErrorKind::AlreadyExists => (Exit::Usage, ": name another one"),
         ErrorKind::PermissionDenied if action == "write" => {
             // The file was opened for writing, so it is not about permissions of users.
             let text = ": its file system, or an attribute of the file (lsattr), forbids that: name another file";
