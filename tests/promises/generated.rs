@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use super::help::{command_names, option_names};
-use crate::common::{NQUEENS, arg, fresh, note_skipped, output, printed, refused, run, stdout};
+use crate::common::{
+    NQUEENS, arg, fresh, note_skipped, nqueens, output, printed, refused, run, stdout,
+};
 
 /// Each command with the long names of its options, as its help lists them.
 fn commands_with_options() -> Vec<(String, Vec<String>)> {
@@ -155,6 +157,19 @@ fn every_page_has_a_date() {
         let title = page.lines().find(|line| line.starts_with(".TH")).expect("a title");
         let date = title.split(' ').nth(3).expect("a date");
         assert_eq!((date.len(), date.matches('-').count()), (10, 2), "{title}");
+    }
+}
+
+/// Who packages the program wants the same bytes on each day.
+#[test]
+fn the_date_of_the_pages_can_be_set() {
+    for (seconds, date) in [("951868799", "2000-02-29"), ("18446744073709551615", "1970-01-01")] {
+        let folder = fresh("man-dated");
+        let mut man = nqueens(&["man", "--out", arg(&folder)]);
+        let written = run(man.env("SOURCE_DATE_EPOCH", seconds));
+        assert!(written.status.success(), "{written:?}");
+        let page = fs::read_to_string(folder.join("nqueens.1")).expect("a page");
+        assert!(page.contains(&format!(".TH nqueens 1 {date} ")), "{page}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! `nqueens completions SHELL` and `nqueens man`: made from the definition of the arguments.
 
+use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -11,7 +13,7 @@ use clap_mangen::Man;
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::drawing::cannot_write;
-use crate::machine::date::today;
+use crate::machine::date::date_and_time;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -75,7 +77,7 @@ fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     let usage = command.render_usage().to_string();
     let command = command.override_usage(usage.trim_start_matches("Usage:").trim().to_owned());
     let source = format!("nqueens {}", crate::VERSION);
-    let page = Man::new(command).date(today()).source(source).manual("User Commands");
+    let page = Man::new(command).date(date()).source(source).manual("User Commands");
     let mut text = Vec::new();
     page.render(&mut text)?;
     // Without `.nf`, the lines of the examples would run together.
@@ -84,6 +86,18 @@ fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
     let exit_status = exit_status();
     let other_sections = include_str!("generate/sections.roff");
     fs::write(folder.join(page.get_filename()), described + &exit_status + other_sections)
+}
+
+/// Returns the date of the pages: that in `SOURCE_DATE_EPOCH`, in seconds since 1970, with which packagers make the same
+/// pages each time, or else today.
+fn date() -> String {
+    let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let time = match given {
+        Some(seconds) => SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)),
+        None => Some(SystemTime::now()),
+    };
+    let (date, _time) = date_and_time(time.unwrap_or(SystemTime::UNIX_EPOCH));
+    date
 }
 
 /// Returns the section on exit codes.
