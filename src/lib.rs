@@ -51,7 +51,8 @@
 //! | [`Error`], [`InvalidValue`], [`LackOfMemory`], [`DisputedUnit`] | why a count could not start or finish |
 //! | [`VERSION`], [`COMMIT`] | the name of this build |
 //!
-//! ARCHITECTURE.md in the repository shows how these parts depend on each other.
+//! In the repository, ARCHITECTURE.md shows how these parts depend on each other, and docs/STABLE.md says what stays the
+//! same in all versions 1.x.
 //!
 //! # Features
 //!

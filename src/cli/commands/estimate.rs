@@ -85,8 +85,7 @@ impl EstimateArgs {
         let sample = &estimate.sample;
         let total = estimate.total;
         let published = self.n.published().total;
-        let estimated_total =
-            if total.standard_error.is_finite() { Some(total.value) } else { None };
+        let estimated_total = Some(total).filter(|total| total.standard_error.is_finite());
         let mut sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
         sampled += &format!(", {}", duration(sample.elapsed));
         if is_too_small(estimate) {
@@ -120,8 +119,7 @@ impl EstimateArgs {
             .row("total", total_text(total, published))
             .field("memory", memory)
             .field("counted", sample.is_complete())
-            .field("estimated_total", estimated_total)
-            .field("estimated_total_standard_error", total.standard_error)
+            .approximate("estimated_total", estimated_total)
             .field("published_total", published.map(|total| total.to_string()));
         if let Some(memory) = memory {
             let threads = many(threads, "thread");
