@@ -58,10 +58,11 @@ impl Limits {
 
 /// Returns the largest lengths of a heavy and a light program that are kept.
 ///
-/// Up to n = 25 no program that was compiled is longer. All were compiled for n = 20 to 22, and several hundred for n = 23 to 25, among
-/// them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4, 10.0, 23.9, 55.3 and
-/// 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB. On larger boards a
-/// heavy program gets more memory than a light one, because a heavy program that does not fit costs more.
+/// Up to n = 25 no program that was compiled is longer. All were compiled for n = 20 to 22, and several hundred for
+/// n = 23 to 25, among them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4,
+/// 10.0, 23.9, 55.3 and 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB.
+/// On larger boards a heavy program gets more memory than a light one, because a heavy program that does not fit costs
+/// more.
 fn part_lens(size: BoardSize) -> [usize; 2] {
     /// The number of words of code in a quarter of a MiB.
     const QUARTER: usize = 1 << 16;
@@ -78,7 +79,7 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
     }
 }
 
-/// Returns the bytes with which a thread can count every unit of a board.
+/// Returns the bytes with which a thread can count every unit of a board of up to n = 30.
 ///
 /// They were measured, up to n = 26 also where Linux uses huge pages for every process, which takes 2 to 7% more. They
 /// are at most a tenth more than the peak of resident memory with huge pages, and a sixth more than without.
