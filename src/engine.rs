@@ -115,12 +115,13 @@ impl Engine {
         self.spec().textbook.is_none()
     }
 
-    /// Returns the bytes of memory that each counting thread may use, or 0 for engines that need little.
+    /// Returns the bytes of memory that each counting thread may use, or 0 for engines that need little and for boards
+    /// that the engine does not count ([`Engine::check`]).
     ///
     /// A count uses at most three quarters of the memory that is available.
     pub fn memory_of_thread(self, size: BoardSize) -> u64 {
         let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
-        if is_for_colours { colours::worker_bytes(size) } else { 0 }
+        if is_for_colours && self.check(size).is_ok() { colours::worker_bytes(size) } else { 0 }
     }
 
     /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small allocations.

@@ -115,3 +115,19 @@ fn the_plain_backtracker_counts_what_the_units_say() {
         }
     }
 }
+
+/// A caller may ask an engine about a board before [`Engine::check`] refuses the board.
+#[test]
+fn every_engine_answers_about_every_board() {
+    for &engine in Engine::ALL {
+        for n in 0..=BoardSize::MAX {
+            let size = size(n);
+            let needs_memory = engine.memory_of_thread(size) > 0;
+            let expected = engine == Engine::Colours && n >= 4 && engine.check(size).is_ok();
+            assert_eq!(needs_memory, expected, "{engine}, n = {n}");
+            assert!(engine.worker_reserve(size) > 0, "{engine}, n = {n}");
+            assert!(engine.list_bytes(size, 1) < 1 << 30, "{engine}, n = {n}");
+            assert_eq!(Engine::auto(size).check(size), Ok(()), "n = {n}");
+        }
+    }
+}

@@ -140,6 +140,21 @@ fn engines_that_are_too_slow_are_left_out() {
     );
 }
 
+/// An engine is also left out from the first board on that it does not count, and the message says so.
+#[test]
+fn engines_that_do_not_count_a_board_are_left_out() {
+    for limit in ["60", "1000000"] {
+        let args = ["31,32", "--engines", "colours", "--threads", "1", "--kernels", "portable"];
+        let output = compare(&[&args[..], &["--seconds-limit", limit]].concat());
+        assert_eq!(
+            stderr(&output),
+            "nqueens: left out from n = 31 on: colours portable on 1 thread: '31' is not a board of engine colours: \
+             choose 0 to 30\nnqueens: nothing was measured, for the reasons above\n"
+        );
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
 #[test]
 fn ratios_are_to_one_engine_even_where_it_is_left_out() {
     let engines = ["--engines", "permutation,colours", "--threads", "1", "--repeat", "1"];

@@ -352,6 +352,10 @@ impl<'a> Comparison<'a> {
         let name = format!("compare n = {size}");
         self.progress.begin(&name, [0, self.configurations.len()], Work::Steps("runs to warm up"));
         for configuration in take(&mut self.configurations) {
+            if let Err(error) = configuration.engine.check(size) {
+                message!("left out from n = {size} on: {configuration}: {error}");
+                continue;
+            }
             match self.warm_up(size, configuration) {
                 Ok(total) => {
                     self.configurations.push(configuration);

@@ -13,7 +13,7 @@
 //! decide for all. A program depends on the classes of the even and the odd rows, not on the even rows themselves. So
 //! one program serves up to 20 batches. A completion whose label is left out in every batch is not in the program.
 //!
-//! A program that would be too long is compiled in parts. A part ends between two children of a node, and the next
+//! A program that would be too long is compiled in **parts**. A part ends between two children of a node, and the next
 //! part begins with the queens of this node.
 
 use super::code::Code;
@@ -33,7 +33,7 @@ pub(super) struct Program {
     code: Code,
     /// Whether the code is the whole program. If not, it is a part of it or nothing.
     is_whole: bool,
-    /// The length of a part, in words of code. A part may be longer by what is below one node.
+    /// The length at which a part of the code ends. A part may be longer by what is below one node.
     part_len: usize,
 }
 
@@ -68,7 +68,7 @@ impl Program {
             kernel,
             part_len: *part_len,
             kept: Default::default(),
-            path: Vec::new(),
+            next_children: Vec::new(),
             code,
             leaf: Leaf::new(tree.labels_len),
             cancel,
@@ -81,7 +81,7 @@ impl Program {
                 return Err(Interrupt::Cancelled);
             }
             visit(&compiler.code.0, tree)?;
-            if compiler.path.is_empty() {
+            if compiler.next_children.is_empty() {
                 *is_whole = part == 0;
                 break;
             }
@@ -98,31 +98,43 @@ struct Compiler<'a> {
     part_len: usize,
     /// The words of the sample that the queen at each depth leaves.
     kept: [Vec<u64>; MAX_ROWS],
-    /// Where the last part ended and the next one begins: the number of a child at each depth, with the upper depths
-    /// last. It is empty at the beginning and at the end.
-    path: Vec<usize>,
+    /// Where the next part begins: the number of the child with which the node at each depth goes on, the root's number
+    /// last. It is empty before the first part and after the last one.
+    ///
+    /// For example, let a part end before child 2 of a node that is itself child 3 of the root:
+    ///
+    /// ```text
+    ///     the part ends          the node pushes 2, and then the root pushes 3: [2, 3]
+    ///     the next part begins   the root pops 3 and visits its child 3 again. This is the node, which pops 2 and goes
+    ///                            on with its child 2
+    /// ```
+    next_children: Vec<usize>,
     code: &'a mut Code,
     leaf: Leaf,
     cancel: &'a Cancel,
 }
 
 impl<'a> Compiler<'a> {
-    /// Compiles what is below some queens: a leaf if few words of the sample are left, otherwise more queens.
+    /// Compiles what is below some queens: a leaf if few words of the sample are left, otherwise more queens. If the
+    /// part ends at this node or below it, returns early, with the next child of the node in `next_children`.
     fn node(&mut self, sets: &'a [RowSet], depth: usize, queens: Queens, words: Words<'_>) {
         let rows_left = sets[0].rows.len() - depth;
         if self.has_few_words(rows_left, words.len) && self.leaf(sets, depth, queens) {
             return;
         }
         let may_end = rows_left >= self.limits.leaf_words.len();
-        let first = self.path.pop().unwrap_or(0);
-        for (number, child) in self.tree.children(sets, depth, queens).enumerate().skip(first) {
+        let first_child = self.next_children.pop().unwrap_or(0);
+        let children = self.tree.children(sets, depth, queens).enumerate().skip(first_child);
+        for (number, child) in children {
             // A part has at least one of the children, or there would be no end of parts.
-            let ends_here = may_end && number > first && self.code.0.len() >= self.part_len;
-            if !ends_here {
-                self.child(child, depth, queens, words);
+            if may_end && number > first_child && self.code.0.len() >= self.part_len {
+                self.next_children.push(number);
+                return;
             }
-            if ends_here || !self.path.is_empty() {
-                self.path.push(number);
+            self.child(child, depth, queens, words);
+            if !self.next_children.is_empty() {
+                // The part ended below this child, with which the next part goes on.
+                self.next_children.push(number);
                 return;
             }
         }
@@ -152,8 +164,8 @@ impl<'a> Compiler<'a> {
         self.code.end_subtree(start);
     }
 
-    /// Compiles a leaf. Returns whether it has room for all squares, pairs and completions. Without room, or without
-    /// completions, there is no code.
+    /// Compiles a leaf. Returns whether it has room for all squares, combinations and completions. Without room, or
+    /// without completions, there is no code.
     fn leaf(&mut self, sets: &[RowSet], depth: usize, queens: Queens) -> bool {
         let Self { tree, limits, code, leaf, .. } = self;
         let start = code.leaf(depth);
@@ -171,17 +183,19 @@ impl<'a> Compiler<'a> {
         }
         for set in sets {
             let rows_left = &set.rows[depth..];
-            let (first_rows, last_rows) = rows_left.split_at(rows_left.len() / 2);
-            let first = leaf.halves(first_rows);
-            let last = leaf.halves(last_rows);
-            let most_items = first.len() * last.len();
-            if leaf.halves.len() > limits.leaf_planes || most_items > limits.section_items {
+            let (one_half, other_half) = rows_left.split_at(rows_left.len() / 2);
+            let ones = leaf.halves(one_half);
+            let others = leaf.halves(other_half);
+            let most_completions = ones.len() * others.len();
+            let has_room = leaf.halves.len() <= limits.leaf_planes
+                && most_completions <= limits.section_completions;
+            if !has_room {
                 code.0.truncate(start);
                 return false;
             }
-            leaf.section(&tree.labels, set.number, first, last, queens, code);
+            leaf.write_section(&tree.labels, set.number, ones, others, queens, code);
         }
-        code.end_leaf(start, &leaf.squares, &leaf.pairs);
+        code.end_leaf(start, &leaf.squares, &leaf.combinations);
         true
     }
 }

@@ -1,7 +1,8 @@
 //! The completions of a leaf: the ways to fill its last rows.
 //!
-//! A completion consists of two halves. Completions are found without a search: all pairs of halves are tried, and
-//! each pair that fits becomes an item in the [code](super::code).
+//! A completion consists of two halves, each of which fills half of these rows. A half has no queen, one queen (a
+//! square) or several (a **combination** of a square with a smaller half). Completions are found without a search: each
+//! way to fill one half of the rows is tried with all ways to fill the other half.
 
 use std::ops::Range;
 
@@ -12,31 +13,31 @@ use super::tree::DROPPED;
 /// The number of halves that are tried at once, because a word has a bit for each.
 const AT_ONCE: usize = u64::BITS as usize;
 
-/// The squares, pairs and halves of a leaf. The number of a half is the number of its plane: 0 is the half without
-/// queens, then come the squares, then the pairs.
+/// The squares, combinations and halves of a leaf. The number of a half is the number of its plane: 0 is the half
+/// without queens, then come the squares, then the combinations.
 #[derive(Default)]
 pub(super) struct Leaf {
     pub(super) squares: Vec<u32>,
-    pub(super) pairs: Vec<u32>,
-    /// The columns and diagonals that each half takes.
+    pub(super) combinations: Vec<u32>,
+    /// The queens of each half.
     pub(super) halves: Vec<Queens>,
-    /// Sets of rows, and the halves that fill each of them.
+    /// Some of the last rows as bits, and the halves that fill them.
     halves_of: Vec<(u32, Range<usize>)>,
-    items: Items,
-    /// The items that were found, with their labels.
+    completions: Completions,
+    /// The labels and the packed halves of the completions that were found.
     found: Vec<(u32, u32)>,
 }
 
 impl Leaf {
     /// Makes an empty leaf with room for this number of labels.
     pub(super) fn new(labels: usize) -> Self {
-        Self { items: Items::new(labels), ..Self::default() }
+        Self { completions: Completions::new(labels), ..Self::default() }
     }
 
     /// Removes the contents of the last leaf.
     pub(super) fn clear(&mut self) {
         self.squares.clear();
-        self.pairs.clear();
+        self.combinations.clear();
         self.halves.clear();
         self.halves.push(Queens::default());
         self.halves_of.clear();
@@ -45,7 +46,7 @@ impl Leaf {
 
     /// Adds the free squares of a row.
     pub(super) fn add_squares(&mut self, board: &SubBoard, row: u32, queens: Queens) {
-        let first = self.halves.len();
+        let start = self.halves.len();
         for column in board.in_order(board.free(row, queens)) {
             // A square has up to two bits. A missing bit is number 64, `NO_BIT`.
             let word = board.word(row, column);
@@ -54,60 +55,54 @@ impl Leaf {
             self.squares.push(pack(first_bit, other_bit));
             self.halves.push(Queens::default().with(row, column));
         }
-        self.halves_of.push((1 << row, first..self.halves.len()));
+        self.halves_of.push((1 << row, start..self.halves.len()));
     }
 
     /// Returns the halves that fill these rows, adding them if they are new.
     pub(super) fn halves(&mut self, rows: &[u32]) -> Range<usize> {
-        let set = rows.iter().fold(0, |set, row| set | 1 << row);
-        if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == set) {
+        let row_bits = rows.iter().fold(0, |bits, row| bits | 1 << row);
+        if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == row_bits) {
             return known.clone();
         }
-        let of_first_row = self.halves(&rows[..1]);
+        let squares = self.halves(&rows[..1]);
         let of_other_rows = self.halves(&rows[1..]);
-        let first = self.halves.len();
-        for one in of_first_row {
+        let start = self.halves.len();
+        for square in squares {
             for other in of_other_rows.clone() {
-                let one_queens = self.halves[one];
+                let square_queens = self.halves[square];
                 let other_queens = self.halves[other];
-                if !one_queens.conflicts_with(other_queens) {
-                    self.halves.push(one_queens.union(other_queens));
-                    self.pairs.push(pack(offset(one), offset(other)));
+                if !square_queens.conflicts_with(other_queens) {
+                    self.halves.push(square_queens.union(other_queens));
+                    self.combinations.push(pack(offset(square), offset(other)));
                 }
             }
         }
-        self.halves_of.push((set, first..self.halves.len()));
-        first..self.halves.len()
+        self.halves_of.push((row_bits, start..self.halves.len()));
+        start..self.halves.len()
     }
 
-    /// Writes the completions of a row set. The `first` halves fill its upper rows, and the `last` halves the others.
-    /// `labels` has the index of each label, by columns.
-    ///
-    /// Up to 64 of the last halves are tried at once, one bit of a word for each. Each column and each diagonal has a
-    /// word of the last halves that take it. So the last halves that fit a first half are the bits that are in none of
-    /// the words of its columns and diagonals.
-    pub(super) fn section(
+    /// Finds the completions of a row set, and writes them as a section. A completion is one of the `ones`, the halves
+    /// that fill some of the rows, with one of the `others`, which fill the other rows. Each of the `ones` is tried
+    /// with up to 64 of the `others` at once. `labels` has the index of each label, by columns.
+    pub(super) fn write_section(
         &mut self,
         labels: &[u32],
-        set: u32,
-        first: Range<usize>,
-        last: Range<usize>,
+        set_number: u32,
+        ones: Range<usize>,
+        others: Range<usize>,
         queens: Queens,
         code: &mut Code,
     ) {
-        let Self { halves, items, found, .. } = self;
-        found.resize(found.len().max(first.len() * AT_ONCE), (0, 0));
-        for start in last.clone().step_by(AT_ONCE) {
-            let tried = &halves[start..last.end.min(start + AT_ONCE)];
+        let Self { halves, completions, found, .. } = self;
+        found.resize(found.len().max(ones.len() * AT_ONCE), (0, 0));
+        for start in others.clone().step_by(AT_ONCE) {
+            let tried = &halves[start..others.end.min(start + AT_ONCE)];
             let all = u64::MAX >> (AT_ONCE - tried.len());
-            let mut conflicts = [0; Queens::TAKEN];
-            for (at, half) in tried.iter().enumerate() {
-                half.taken().for_each(|line| conflicts[line] |= 1 << at);
-            }
+            let takers = takers_of_lines(tried);
             let mut found_len = 0;
-            for one in first.clone() {
+            for one in ones.clone() {
                 let columns = queens.columns | halves[one].columns;
-                let fitting = halves[one].taken().fold(all, |left, line| left & !conflicts[line]);
+                let fitting = halves[one].lines().fold(all, |left, line| left & !takers[line]);
                 for at in bits(fitting) {
                     // There is no branch here, because it could not be predicted.
                     let label = labels[(columns | tried[at].columns) as usize];
@@ -115,12 +110,26 @@ impl Leaf {
                     found_len += usize::from(label != DROPPED);
                 }
             }
-            for (label, item) in &found[..found_len] {
-                items.add(*label, *item);
+            for (label, completion) in &found[..found_len] {
+                completions.add(*label, *completion);
             }
         }
-        items.write(set, code);
+        completions.write(set_number, code);
     }
+}
+
+/// Returns for each line which of up to 64 halves take it, with a bit for each of them. A half fits those that take
+/// none of its own lines.
+///
+/// For example, let half 0 take the lines 3 and 5, and half 1 the lines 3 and 8. Then line 3 has the takers 0b11, line
+/// 5 has 0b01, and line 8 has 0b10. A half with the lines 4 and 8 does not fit the taker of line 8, half 1. So it fits
+/// half 0 only.
+fn takers_of_lines(halves: &[Queens]) -> [u64; Queens::LINES] {
+    let mut takers = [0; Queens::LINES];
+    for (at, half) in halves.iter().enumerate() {
+        half.lines().for_each(|line| takers[line] |= 1 << at);
+    }
+    takers
 }
 
 /// Returns the offset of the plane with this number.
@@ -129,18 +138,18 @@ fn offset(half: usize) -> u32 {
     (OFFSET_SCALE * half) as u32
 }
 
-/// The items of a section.
+/// The completions of a section.
 #[derive(Default)]
-struct Items {
-    /// For each label, the group that is not full yet, and its number of items.
+struct Completions {
+    /// For each label, the group that is not full yet, and its number of completions.
     groups: Vec<(Group, usize)>,
-    /// The labels that have items: the first `labels_len` of these.
+    /// The labels that have completions: the first `labels_len` of these.
     labels: Vec<u32>,
     labels_len: usize,
     full: Groups,
 }
 
-impl Items {
+impl Completions {
     /// Makes empty groups for this number of labels.
     fn new(labels: usize) -> Self {
         let labels_end = u32::try_from(labels).expect("a label is a set of columns of 32 bits");
@@ -148,8 +157,8 @@ impl Items {
         Self { groups, labels: vec![0; labels + 1], ..Self::default() }
     }
 
-    /// Adds an item to the group of its label.
-    fn add(&mut self, label: u32, item: u32) {
+    /// Adds a completion, its packed halves, to the group of its label.
+    fn add(&mut self, label: u32, completion: u32) {
         let (group, len) = &mut self.groups[label as usize];
         self.labels[self.labels_len] = label;
         self.labels_len += usize::from(*len == 0);
@@ -157,11 +166,11 @@ impl Items {
             self.full.add(group, std::mem::take(len));
         }
         *len += 1;
-        group[*len] = item;
+        group[*len] = completion;
     }
 
-    /// Moves the items to the code, if there are any.
-    fn write(&mut self, set: u32, code: &mut Code) {
+    /// Moves the completions to a section of the code, if there are any.
+    fn write(&mut self, set_number: u32, code: &mut Code) {
         if self.labels_len == 0 {
             return;
         }
@@ -170,6 +179,6 @@ impl Items {
             self.full.add(group, std::mem::take(len));
         }
         self.labels_len = 0;
-        code.section(set, &mut self.full);
+        code.section(set_number, &mut self.full);
     }
 }

@@ -18,8 +18,8 @@
 
 use std::ops::Range;
 
-use super::code::{MAX_ITEMS, MAX_PLANES};
-use super::kernel::{BLOCK_LABELS, RowsOfSets, Scratch, Totals};
+use super::code::{MAX_COMPLETIONS, MAX_PLANES};
+use super::kernel::{BLOCK_LABELS, MatrixRows, Scratch, Totals};
 use super::limits::Limits;
 use super::matrix::Matrix;
 use super::role::{ColourBoards, Role};
@@ -55,7 +55,7 @@ impl<'a> ColoursCounter<'a> {
         // The loops of kernels have room for no more.
         assert!(limits.block_labels <= BLOCK_LABELS, "a row has room for each label of a block");
         assert!(limits.leaf_planes <= MAX_PLANES, "an offset has 16 bits");
-        assert!(limits.section_items <= MAX_ITEMS, "sums of 32 bits have room");
+        assert!(limits.section_completions <= MAX_COMPLETIONS, "sums of 32 bits have room");
         let white = ColourBoards::new(units, Colour::White, which);
         let black = ColourBoards::new(units, Colour::Black, which);
         Self {
@@ -72,7 +72,7 @@ impl<'a> ColoursCounter<'a> {
         }
     }
 
-    /// Begins the lists of a batch, and its programs, unless they are those of the last batch.
+    /// Begins the lists of a batch, and its programs, unless the last batch had the same pair of classes.
     ///
     /// The colour with fewer queens is the light one. If both have equally many, black is light, because white has more
     /// hits, as measured.
@@ -99,22 +99,22 @@ impl<'a> ColoursCounter<'a> {
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Interrupt> {
         let multiplicities = self.units.multiplicities(batch.a, batch.x);
-        let sets: Vec<usize> =
+        let set_numbers: Vec<usize> =
             odd_ranks.iter().map(|y| (y - batch.y_class.start) as usize).collect();
-        self.fill(&sets, cancel)?;
-        self.sum(&sets, odd_ranks, multiplicities, cancel)
+        self.fill(&set_numbers, cancel)?;
+        self.sum(&set_numbers, odd_ranks, multiplicities, cancel)
     }
 
-    /// Fills the light matrix for these row sets of the class.
-    fn fill(&mut self, sets: &[usize], cancel: &Cancel) -> Result<(), Interrupt> {
+    /// Fills the light matrix for the row sets with these numbers in the class.
+    fn fill(&mut self, set_numbers: &[usize], cancel: &Cancel) -> Result<(), Interrupt> {
         let Self { kernel, limits, light, matrix, scratch, .. } = self;
         let labels = light.program.tree.labels_len;
-        let rows = rows_of_sets(sets, labels);
-        matrix.clear(light.list.blocks().len(), sets.len() * labels, cancel)?;
+        let matrix_rows = matrix_rows(set_numbers, labels);
+        matrix.clear(light.list.blocks().len(), set_numbers.len() * labels, cancel)?;
         light.each_block(limits, *kernel, cancel, |code, block, _| {
             let entries = matrix.block(block.number);
             kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
-                kernel.count_leaf(leaf, words, &rows, entries, scratch);
+                kernel.count_leaf(leaf, words, &matrix_rows, entries, scratch);
             })
         })
     }
@@ -123,13 +123,13 @@ impl<'a> ColoursCounter<'a> {
     /// times the heavy entry. `odd_ranks` has the rank y of each set.
     fn sum(
         &mut self,
-        sets: &[usize],
+        set_numbers: &[usize],
         odd_ranks: &[u32],
         multiplicities: Multiplicities<'_>,
         cancel: &Cancel,
     ) -> Result<Vec<u64>, Interrupt> {
         let Self { kernel, limits, light, heavy, matrix, scratch, .. } = self;
-        let rows = rows_of_sets(sets, heavy.program.tree.labels_len);
+        let matrix_rows = matrix_rows(set_numbers, heavy.program.tree.labels_len);
         let mut totals = [Totals::default(); MAX_SETS];
         heavy.each_block(limits, *kernel, cancel, |code, block, tree| {
             let coefficients = matrix.make_coefficients(
@@ -141,18 +141,19 @@ impl<'a> ColoursCounter<'a> {
                 *kernel,
             )?;
             kernel.execute(code, block.words, scratch, cancel, |leaf, words, scratch| {
-                kernel.sum_leaf(leaf, words, &rows, coefficients, &mut totals, scratch);
+                kernel.sum_leaf(leaf, words, &matrix_rows, coefficients, &mut totals, scratch);
             })
         })?;
-        sets.iter().map(|set| matrix.total(&totals[*set])).collect()
+        set_numbers.iter().map(|number| matrix.total(&totals[*number])).collect()
     }
 }
 
-/// Assigns rows of a matrix to these sets of the class: one row for each label. The other sets have none.
-fn rows_of_sets(sets: &[usize], labels: usize) -> RowsOfSets {
+/// Assigns rows of a matrix to the row sets with these numbers in the class: one row for each label. The other row sets
+/// have none.
+fn matrix_rows(set_numbers: &[usize], labels: usize) -> MatrixRows {
     let mut rows = [const { None }; MAX_SETS];
-    for (place, set) in sets.iter().enumerate() {
-        rows[*set] = Some(place * labels..(place + 1) * labels);
+    for (place, set_number) in set_numbers.iter().enumerate() {
+        rows[*set_number] = Some(place * labels..(place + 1) * labels);
     }
     rows
 }
@@ -173,11 +174,10 @@ impl Counter for ColoursCounter<'_> {
         let batch = self.units.batch(units.start);
         self.begin(&batch, cancel)?;
         let Self { light, kernel, limits, .. } = self;
-        // The list is filled whole, because a matrix has all its labels.
-        let listed = light.list.fill(0, usize::MAX, *kernel, cancel)?;
-        assert_eq!(listed, light.list.to_list.len(), "the light list is one section");
-        let rows_of_set = light.list.blocks().len() * light.program.tree.labels_len;
-        let sets_at_once = (limits.matrix_rows / rows_of_set.max(1)).max(1);
+        // The light list is one stretch, however long, because the matrix has rows for all of its blocks.
+        light.list.list_all(*kernel, cancel)?;
+        let matrix_rows_of_set = light.list.blocks().len() * light.program.tree.labels_len;
+        let sets_at_once = (limits.matrix_rows / matrix_rows_of_set.max(1)).max(1);
         let odd_ranks: Vec<u32> = self.units.odd_ranks_of(&batch, units).collect();
         for counted_at_once in odd_ranks.chunks(sets_at_once) {
             match self.count_sets(&batch, counted_at_once, cancel) {

@@ -2,22 +2,22 @@
 //!
 //! # The leaf
 //!
-//! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill lanes: a lane holds eight
-//! words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a layer. The words of a
-//! layer become bits: word s of a lane becomes bit s of a byte:
+//! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill **lanes**: a lane holds
+//! eight words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a **layer**. The words
+//! of a layer become bits: word s of a lane becomes bit s of a byte. A **plane** has a bit for each word of a layer:
 //!
 //! ```text
 //! for each bit b of a word:      plane b   = the words that have it            (a transposition)
 //! for each square of the leaf:   open [sq] = words that have neither its sum nor its difference
-//! for each pair:                 open [pr] = open [one] & open [other]
+//! for each combination:          open [co] = open [one] & open [other]
 //! for each group of a label:     the number of bits of open [p] & open [q], byte by byte and summed over
-//!                                the items (p, q) of the group, is the number of hits of the completions
-//!                                with this label and each of the 64 lanes
+//!                                the completions (p, q) of the group, is their number of hits with each
+//!                                of the 64 lanes
 //! ```
 //!
-//! For the light colour the hits of each lane are added to a row of the matrix, under the lane's label. For the heavy
-//! colour the hits of each lane are multiplied by the coefficient of the lane's label and summed at once. So the matrix
-//! of the heavy colour is never stored.
+//! A **hit** is a completion and a word that fit. For the light colour the hits of each lane are added to a row of the
+//! matrix, under the lane's label. For the heavy colour the hits of each lane are multiplied by the coefficient of the
+//! lane's label and summed at once. So the matrix of the heavy colour is never stored.
 //!
 //! # The kernels
 //!
@@ -32,7 +32,7 @@
 
 use std::ops::Range;
 
-use super::code::{Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, records, unpack};
+use super::code::{Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, pieces, unpack};
 use super::subsets::{MAX_ROWS, MAX_SETS};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -45,8 +45,9 @@ use lanes::{LANES, Lanes, Layer, SLOTS};
 #[repr(C, align(64))]
 pub(super) struct Entries(pub(super) [u16; BLOCK_LABELS]);
 
-/// The rows of each row set in a block, one for each label of the tree. `None` if the set is not counted.
-pub(super) type RowsOfSets = [Option<Range<usize>>; MAX_SETS];
+/// The rows of a matrix that belong to each row set of the class: one for each label of the tree. `None` if the row set
+/// is not counted.
+pub(super) type MatrixRows = [Option<Range<usize>>; MAX_SETS];
 
 /// The number of rows of a tile, and the number of bytes in a quarter of a row.
 const TILE: usize = 16;
@@ -54,9 +55,9 @@ const TILE: usize = 16;
 type Tile = [Bytes; TILE];
 
 /// A block of the light matrix, and the multiplicities of its entries, for the labels of a block of the heavy list.
-pub(super) struct Pairs<'a> {
+pub(super) struct LabelPairs<'a> {
     pub(super) entries: &'a [Entries],
-    /// The row of each heavy label.
+    /// Which of the entries belong to each heavy label.
     pub(super) rows: &'a [usize],
     /// The multiplicities of pairs of labels, in a row for each heavy label.
     pub(super) multiplicities: &'a [Entries; BLOCK_LABELS],
@@ -96,16 +97,16 @@ struct Kept {
 /// The working memory for a leaf.
 pub(super) struct LeafScratch {
     lanes: Lanes,
-    /// The lane of each label, turn by turn.
-    turns: Vec<Bytes>,
-    /// These lanes, as indices of the kernel.
+    /// The lane of each label. Labels with several lanes need several of these maps.
+    lane_maps: Vec<Bytes>,
+    /// These maps, as indices of the kernel.
     indices: Vec<Bytes>,
     planes: Box<Planes>,
     open: Box<Open>,
 }
 
-/// The words of a layer: first all of them, then for each square and pair the words that it leaves. There is room
-/// after every offset of 16 bits, so that no offset from the code needs a check.
+/// The words of a layer: first all of them, then for each square and combination the words that it leaves. There is
+/// room after every offset of 16 bits, so that no offset from the code needs a check.
 #[repr(C, align(64))]
 struct Open([[u8; LANES / OFFSET_SCALE]; (1 << 16) + OFFSET_SCALE]);
 
@@ -128,7 +129,7 @@ impl Default for LeafScratch {
     fn default() -> Self {
         Self {
             lanes: Lanes::default(),
-            turns: Vec::new(),
+            lane_maps: Vec::new(),
             indices: Vec::new(),
             planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
             open: Box::new(Open([[0; _]; _])),
@@ -137,14 +138,14 @@ impl Default for LeafScratch {
 }
 
 /// Cuts an array into arrays of one length. Nothing is left over.
-fn pieces<T, const LEN: usize, const PIECE: usize>(of: &[T; LEN]) -> &[[T; PIECE]] {
-    const { assert!(LEN.is_multiple_of(PIECE), "whole pieces") };
+fn chunks<T, const LEN: usize, const CHUNK: usize>(of: &[T; LEN]) -> &[[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks().0
 }
 
 /// Cuts an array into arrays of one length that can be written to. Nothing is left over.
-fn pieces_mut<T, const LEN: usize, const PIECE: usize>(of: &mut [T; LEN]) -> &mut [[T; PIECE]] {
-    const { assert!(LEN.is_multiple_of(PIECE), "whole pieces") };
+fn chunks_mut<T, const LEN: usize, const CHUNK: usize>(of: &mut [T; LEN]) -> &mut [[T; CHUNK]] {
+    const { assert!(LEN.is_multiple_of(CHUNK), "whole chunks") };
     of.as_chunks_mut().0
 }
 
@@ -161,7 +162,7 @@ impl Kernel {
         mut visit: impl FnMut(&LeafCode<'_>, Words<'_>, &mut LeafScratch),
     ) -> Result<(), Interrupt> {
         scratch.leaf.lanes.reserve(block.len);
-        while let Some((depth, instruction, behind)) = Instruction::first(code) {
+        while let Some((depth, instruction, behind)) = Instruction::read(code) {
             let (above, below) = scratch.kept.split_at_mut(depth);
             let words = match above.last() {
                 Some(kept) => Words { len: kept.len, padded: &kept.words },
@@ -193,25 +194,26 @@ impl Kernel {
 
     dispatch! {
         /// Joins each word of `ones` with each of `words` that shares no diagonal with it, and returns the number of
-        /// joined words. `joined` has room for all pairs and [`SLACK`] more.
+        /// joined words. `joined` has room for each of `ones` with each of `words`, and [`SLACK`] more.
         pub(super) fn join(self, ones: &[u64], words: Words<'_>, joined: &mut [u64]) -> usize;
 
-        /// Adds the hits of a leaf to the entries of the rows.
+        /// Adds the hits of a leaf to the entries in the rows of each row set.
         pub(super) fn count_leaf(
-            self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, entries: &mut [Entries],
+            self, leaf: &LeafCode<'_>, words: Words<'_>, matrix_rows: &MatrixRows, entries: &mut [Entries],
             scratch: &mut LeafScratch,
         );
 
         /// Adds the hits of a leaf, times their coefficients, to the totals of each row set.
         pub(super) fn sum_leaf(
-            self, leaf: &LeafCode<'_>, words: Words<'_>, rows: &RowsOfSets, coefficients: &Coefficients,
+            self, leaf: &LeafCode<'_>, words: Words<'_>, matrix_rows: &MatrixRows, coefficients: &Coefficients,
             totals: &mut [Totals], scratch: &mut LeafScratch,
         );
 
-        /// Writes the products of entries and multiplicities, shifted right by `shift` bits and cut to a byte under the
-        /// mask, into these rows: one row for each label of the light block. Returns the largest entry.
-        pub(super) fn make_coefficients(
-            self, pairs: &Pairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
+        /// Makes one digit of the coefficients: writes the products of entries and multiplicities, shifted right by
+        /// `shift` bits and cut to a byte under the mask, into these rows, one for each label of the light block.
+        /// Returns the largest entry.
+        pub(super) fn make_digits(
+            self, pairs: &LabelPairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
         ) -> u16;
     }
 }

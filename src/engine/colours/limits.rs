@@ -2,7 +2,7 @@
 //!
 //! All limits are in one value. Tests make them tiny, so that small boards take every path that large boards take.
 
-use super::code::{MAX_ITEMS, MAX_PLANES};
+use super::code::{MAX_COMPLETIONS, MAX_PLANES};
 use super::kernel::BLOCK_LABELS;
 use crate::board::size::BoardSize;
 
@@ -11,11 +11,10 @@ use crate::board::size::BoardSize;
 pub(super) struct Limits {
     /// The number of labels of a block.
     pub(super) block_labels: usize,
-    /// The number of words after which a section of a list ends. A longer list is made and counted section by
-    /// section.
-    pub(super) section_words: usize,
-    /// The largest length of a heavy program that is kept for other batches, in words of code. A longer one is compiled
-    /// for each batch, part by part. A part may be longer by what is below one node.
+    /// The number of words after which a stretch of a list ends. A longer list is made and counted stretch by stretch.
+    pub(super) stretch_words: usize,
+    /// The largest length of a heavy program that is kept for other batches, in numbers of 32 bits. A longer one is
+    /// compiled for each batch, part by part. A part may be longer by what is below one node.
     pub(super) part_len: usize,
     /// The largest length of a light program.
     pub(super) light_part_len: usize,
@@ -28,11 +27,10 @@ pub(super) struct Limits {
     /// The largest number of words with which a node is a leaf, by the number of rows left. With more rows left, no
     /// node is a leaf.
     pub(super) leaf_words: &'static [usize],
-    /// The largest number of planes of a leaf: its squares, its pairs, and plane 0.
+    /// The largest number of planes of a leaf: its squares, its combinations, and plane 0.
     pub(super) leaf_planes: usize,
-    /// The largest number of pairs of halves that are tried for a row set of a leaf, so that a section has no more
-    /// items.
-    pub(super) section_items: usize,
+    /// The largest number of completions that are tried for a row set of a leaf, so that a section has no more of them.
+    pub(super) section_completions: usize,
 }
 
 impl Limits {
@@ -40,7 +38,7 @@ impl Limits {
         let [part_len, light_part_len] = part_lens(size);
         Self {
             block_labels: BLOCK_LABELS,
-            section_words: 1 << 22,
+            stretch_words: 1 << 22,
             part_len,
             light_part_len,
             // These are 448 MiB.
@@ -51,19 +49,20 @@ impl Limits {
             // With at most one row left, every node is a leaf.
             leaf_words: &[usize::MAX, usize::MAX, 4000, 4000, 3000, 800],
             leaf_planes: MAX_PLANES,
-            section_items: MAX_ITEMS,
+            section_completions: MAX_COMPLETIONS,
         }
     }
 }
 
 /// Returns the largest lengths of a heavy and a light program that are kept.
 ///
-/// Up to n = 25 no program that was compiled is longer. All were compiled for n = 20 to 22, and several hundred for n = 23 to 25, among
-/// them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4, 10.0, 23.9, 55.3 and
-/// 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB. On larger boards a
-/// heavy program gets more memory than a light one, because a heavy program that does not fit costs more.
+/// Up to n = 25 no program that was compiled is longer. All were compiled for n = 20 to 22, and several hundred for
+/// n = 23 to 25, among them the longest heavy ones, which have three white queens in even rows: they have 1.9, 4.4,
+/// 10.0, 23.9, 55.3 and 142.6 MiB for n = 20 to 25. The longest light ones have 0.6, 0.6, 1.4, 1.9, 9.7 and 10.1 MiB.
+/// On larger boards a heavy program gets more memory than a light one, because a heavy program that does not fit costs
+/// more.
 fn part_lens(size: BoardSize) -> [usize; 2] {
-    /// The number of words of code in a quarter of a MiB.
+    /// The length of code with a quarter of a MiB.
     const QUARTER: usize = 1 << 16;
     match size.get() {
         ..=20 => [8 * QUARTER, 3 * QUARTER],
@@ -78,12 +77,12 @@ fn part_lens(size: BoardSize) -> [usize; 2] {
     }
 }
 
-/// Returns the bytes with which a thread can count every unit of a board.
+/// Returns the bytes with which a thread can count every unit of a board of up to n = 30.
 ///
 /// They were measured, up to n = 26 also where Linux uses huge pages for every process, which takes 2 to 7% more. They
 /// are at most a tenth more than the peak of resident memory with huge pages, and a sixth more than without.
 ///
-/// A counter keeps its memory from batch to batch, so each part of it grows to its maximum over all batches. For n = 20
+/// A counter keeps its memory from batch to batch, so each vector grows to its maximum over all batches. For n = 20
 /// to 22 a process counted the whole board on one thread. On larger boards one counter began batches of each number of
 /// white queens: it listed both colours, made the matrix, compiled both programs, and ran them on a first block. These
 /// were random batches, some thousands for n = 23 and more than a hundred for n = 30.

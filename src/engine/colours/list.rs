@@ -1,11 +1,13 @@
 //! The placements on the even rows of one colour, in blocks of up to 64 labels.
 //!
 //! The queens of a placement are in two zones: the outer rows, and the rows in the centre. A label says which columns
-//! are taken. For each way to divide these columns between the zones, all pairs of a placement on one zone and a
-//! placement on the other are tried. Neighbouring lists share the placements in one of the zones.
+//! are taken. For each way to divide these columns between the zones, each placement on one zone is tried with each
+//! placement on the other. Neighbouring lists share the placements in one of the zones.
 //!
 //! The upper bits of a word hold the number of its label within the block. Labels are ordered by their number of
 //! words, so that the labels of a block have about equally many. Labels without words are left out.
+//!
+//! A list that would have too many words is made in **stretches**, which have some of its labels each.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,8 +23,8 @@ use crate::engine::unit::{Interrupt, WhichCount};
 
 /// The largest number of rows of the centre zone, unless the outer zone has almost as many.
 const MAX_CENTRE_ROWS: u32 = 6;
-/// The number of words of a zone that are joined at once with all words of the other zone: there is room for all
-/// pairs.
+/// The number of words of a zone that are joined at once with all words of the other zone. There is room for each of
+/// them with each of the others.
 const MAX_AT_ONCE: usize = 64;
 /// The number of words of all zones together above which zones are not kept.
 const MAX_KEPT_WORDS: usize = 1 << 18;
@@ -36,8 +38,9 @@ pub(super) struct List {
     block_labels: usize,
     /// The labels to be listed.
     pub(super) to_list: Vec<u32>,
-    /// The part of these labels that is listed: all, unless there are too many words.
-    section: Range<usize>,
+    /// The stretch that is listed: which of these labels have their words in the blocks. Nothing is listed if it is
+    /// empty.
+    stretch: Range<usize>,
     words: Vec<u64>,
     blocks: Vec<BlockOfList>,
     /// The words in the order in which they are found.
@@ -50,7 +53,7 @@ struct BlockOfList {
     words: Range<usize>,
 }
 
-/// A label of a section, and where its words were found.
+/// A label of a stretch, and where its words were found.
 struct ListedLabel {
     label: u32,
     found: Range<usize>,
@@ -59,7 +62,7 @@ struct ListedLabel {
 /// Up to 64 labels and their words.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a> {
-    /// The place of the block in the list.
+    /// The place of the block in its stretch.
     pub(super) number: usize,
     /// The labels, by their number within the block.
     pub(super) labels: &'a [u32],
@@ -75,7 +78,7 @@ impl List {
             outer: Arc::default(),
             block_labels,
             to_list: Vec::new(),
-            section: 0..0,
+            stretch: 0..0,
             words: Vec::new(),
             blocks: Vec::new(),
             found: Vec::new(),
@@ -94,7 +97,7 @@ impl List {
     ) -> Result<(), Interrupt> {
         self.to_list.clear();
         self.to_list.extend(labels);
-        self.section = 0..0;
+        self.stretch = 0..0;
         self.blocks.clear();
         let (centre_rows, outer_rows) = divide_between_zones(rows, outer);
         zones.make_room(centre_rows, outer_rows);
@@ -104,32 +107,52 @@ impl List {
         Ok(())
     }
 
-    /// Lists a section: the labels from number `from` on, until they have `section_words` words or more together.
-    /// Returns where the next section begins. If a section from `from` on is listed already, it is kept.
-    pub(super) fn fill(
+    /// Lists all labels as one stretch, however many words they have.
+    pub(super) fn list_all(&mut self, kernel: Kernel, cancel: &Cancel) -> Result<(), Interrupt> {
+        self.list_stretch(0, usize::MAX, kernel, cancel)?;
+        assert_eq!(self.stretch.end, self.to_list.len(), "all labels are one stretch");
+        Ok(())
+    }
+
+    /// Makes sure that a stretch from label number `from` on is listed, and returns where the next stretch begins. A
+    /// stretch from there on that is listed already is kept, however long it is: so a list that fits into one stretch,
+    /// or that [`List::list_all`] made, is made only once.
+    pub(super) fn ensure_listed(
         &mut self,
         from: usize,
-        section_words: usize,
+        stretch_words: usize,
         kernel: Kernel,
         cancel: &Cancel,
     ) -> Result<usize, Interrupt> {
-        if self.section.start == from && !self.section.is_empty() {
-            return Ok(self.section.end);
+        let is_listed = self.stretch.start == from && !self.stretch.is_empty();
+        if !is_listed {
+            self.list_stretch(from, stretch_words, kernel, cancel)?;
         }
-        self.section = 0..0;
-        self.blocks.clear();
-        let (listed, end) = self.find(from, section_words, kernel, cancel)?;
-        self.make_blocks(listed);
-        self.section = from..end;
-        Ok(end)
+        Ok(self.stretch.end)
     }
 
-    /// Finds the words of the labels from number `from` on, until there are `section_words` words or more. Returns the
-    /// labels that have words, and where the next section begins.
+    /// Lists the labels from number `from` on, until they have `stretch_words` words or more together.
+    fn list_stretch(
+        &mut self,
+        from: usize,
+        stretch_words: usize,
+        kernel: Kernel,
+        cancel: &Cancel,
+    ) -> Result<(), Interrupt> {
+        self.stretch = 0..0;
+        self.blocks.clear();
+        let (listed, end) = self.find(from, stretch_words, kernel, cancel)?;
+        self.make_blocks(listed);
+        self.stretch = from..end;
+        Ok(())
+    }
+
+    /// Finds the words of the labels from number `from` on, until there are `stretch_words` words or more. Returns the
+    /// labels that have words, and where the next stretch begins.
     fn find(
         &mut self,
         from: usize,
-        section_words: usize,
+        stretch_words: usize,
         kernel: Kernel,
         cancel: &Cancel,
     ) -> Result<(Vec<ListedLabel>, usize), Interrupt> {
@@ -162,7 +185,7 @@ impl List {
                 listed.push(ListedLabel { label: *label, found: start..found_len });
             }
             end += 1;
-            if found_len >= section_words {
+            if found_len >= stretch_words {
                 break;
             }
         }

@@ -9,14 +9,16 @@
 //!     Co   0  2  1                   Ce   0  4  2
 //! ```
 //!
-//! The coefficient of a heavy hit is the light entry with the same pair of labels, times the multiplicity of the pair:
-//! 0 to 4 times. Most pairs of two blocks have the same multiplicity. Where a label ties with the rows, each pair has
-//! its own. Coefficients are cut into digits of a byte. The lowest digits are in one list, the next ones in another,
-//! and so on. So the kernels multiply bytes, and small boards need only the lowest digits.
+//! The coefficient of a heavy hit is the light entry with the same **pair** of labels, a Ce and a Co, times the
+//! multiplicity of the pair: 0 to 4 times. Most pairs of two blocks have the same multiplicity. Where a label ties with
+//! the white rows of the unit, each pair has its own. Rows that are not called white are rows of a matrix here.
+//!
+//! Coefficients are cut into digits of a byte. The lowest digits are in one list, the next ones in another, and so on.
+//! So the kernels multiply bytes, and small boards need only the lowest digits.
 
 use std::ops::Range;
 
-use super::kernel::{BLOCK_LABELS, Bytes, Coefficients, DIGITS, Entries, Pairs, Totals};
+use super::kernel::{BLOCK_LABELS, Bytes, Coefficients, DIGITS, Entries, LabelPairs, Totals};
 use super::limits::Limits;
 use super::role::Role;
 use super::squares::Parity;
@@ -100,29 +102,23 @@ impl Matrix {
         let light_rows = rows_of_labels(light_tree, heavy_labels);
         for block in light.list.blocks() {
             let heavy_rows = rows_of_labels(heavy_tree, block.labels);
-            let mut of_pairs = PairMultiplicities::new(
+            let mut pair_multiplicities = PairMultiplicities::new(
                 multiplicities,
                 light.list_parity,
                 block.labels,
                 heavy_labels,
             );
             for (place, y) in odd_ranks.iter().enumerate() {
-                of_pairs.set_ties(*y);
+                pair_multiplicities.resolve_ties(*y);
                 let first_entry = block.number * self.rows_of_block + place * light_tree.labels_len;
-                let pairs = Pairs {
+                let pairs = LabelPairs {
                     entries: &self.entries[first_entry..][..light_tree.labels_len],
                     rows: &light_rows,
-                    multiplicities: &of_pairs.rows,
+                    multiplicities: &pair_multiplicities.rows,
                 };
                 let first_row = place * heavy_tree.labels_len;
                 let rows = first_row..first_row + heavy_tree.labels_len;
-                self.coefficients.make_coefficients(
-                    &pairs,
-                    rows,
-                    &heavy_rows,
-                    &self.limits,
-                    kernel,
-                )?;
+                self.coefficients.write_block(&pairs, rows, &heavy_rows, &self.limits, kernel)?;
             }
         }
         Ok(&self.coefficients)
@@ -153,11 +149,11 @@ impl Coefficients {
         self.digits[0].resize(rows, Bytes::ZERO);
     }
 
-    /// Writes the coefficients of a block of the light list into the rows of one row set. `heavy_rows` has the row of
-    /// each light label among them.
-    fn make_coefficients(
+    /// Writes the coefficients of a block of the light list, digit by digit, into the `rows` of one row set.
+    /// `heavy_rows` has the row of each light label among them.
+    fn write_block(
         &mut self,
-        pairs: &Pairs<'_>,
+        pairs: &LabelPairs<'_>,
         rows: Range<usize>,
         heavy_rows: &[usize],
         limits: &Limits,
@@ -166,7 +162,7 @@ impl Coefficients {
         let digit_bits = limits.digit_bits;
         let mask = u8::MAX >> (u8::BITS - digit_bits);
         let lowest = &mut self.digits[0][rows.clone()];
-        let largest_entry = kernel.make_coefficients(pairs, 0, mask, lowest, heavy_rows);
+        let largest_entry = kernel.make_digits(pairs, 0, mask, lowest, heavy_rows);
         if largest_entry > limits.largest_entry {
             return Err(Interrupt::LargeEntry);
         }
@@ -177,7 +173,7 @@ impl Coefficients {
             let digits = &mut self.digits[number as usize];
             digits.resize(self.upper_digits_len.len().max(digits.len()), Bytes::ZERO);
             let digits = &mut digits[rows.clone()];
-            kernel.make_coefficients(pairs, number * digit_bits, mask, digits, heavy_rows);
+            kernel.make_digits(pairs, number * digit_bits, mask, digits, heavy_rows);
             for row in heavy_rows {
                 if digits[*row] != Bytes::ZERO {
                     self.upper_digits_len[rows.start + row] = upper_digits;
@@ -188,11 +184,11 @@ impl Coefficients {
     }
 }
 
-/// The multiplicities of the pairs of a heavy label and a light label of two blocks.
+/// The multiplicities of the pairs of labels of two blocks, a heavy one and a light one.
 struct PairMultiplicities {
     /// A row for each heavy label, with a multiplicity for each light label.
     rows: [Entries; BLOCK_LABELS],
-    /// The pairs with a label that ties with the rows. Their multiplicities depend on y.
+    /// The pairs with a label that ties with the white rows. Their multiplicities depend on y.
     ties: Vec<Tie>,
 }
 
@@ -207,7 +203,7 @@ struct Tie {
 
 impl PairMultiplicities {
     /// Finds the multiplicities of the pairs of two blocks. Pairs with ties get theirs from
-    /// [`PairMultiplicities::set_ties`].
+    /// [`PairMultiplicities::resolve_ties`].
     fn new(
         multiplicities: Multiplicities<'_>,
         light_parity: Parity,
@@ -238,8 +234,8 @@ impl PairMultiplicities {
         Self { rows, ties }
     }
 
-    /// Sets the multiplicities of the pairs with ties for the unit with this y.
-    fn set_ties(&mut self, y: u32) {
+    /// Finds the multiplicities of the pairs with ties for the unit with this y.
+    fn resolve_ties(&mut self, y: u32) {
         for tie in &self.ties {
             self.rows[tie.heavy].0[tie.light] = tie.pair.in_unit(y);
         }
@@ -247,7 +243,7 @@ impl PairMultiplicities {
 }
 
 /// Returns the factor that each label of a block contributes to multiplicities, and 0 in the places after the last
-/// label. A label that ties with the rows has no factor.
+/// label. A label that ties with the white rows has no factor.
 fn factors(
     multiplicities: Multiplicities<'_>,
     parity: Parity,

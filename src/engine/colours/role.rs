@@ -59,10 +59,11 @@ impl Role {
             let white_odd_rows = units.odd_set(batch.a, y);
             row_sets.push(boards.tree.own_rows(white_odd_rows, units.odd.all()));
         }
-        // The tree serves all x of the class. A label that is not left out for one of them is not left out for the
-        // first one, because the first one is the smallest.
-        let first_x = batch.x_class.start;
-        let labels = units.multiplicities(batch.a, first_x).labels(boards.list_parity.other());
+        // The tree serves the batches of every x of the class, so it needs each label that one of them counts. Units
+        // leave out the labels whose smallest rank is below x, so a larger x leaves out more of them. The smallest x,
+        // the first of the class, leaves out the fewest: its labels are all that are needed.
+        let smallest_x = batch.x_class.start;
+        let labels = units.multiplicities(batch.a, smallest_x).labels(boards.list_parity.other());
         self.list_parity = boards.list_parity;
         self.program.begin(Tree::new(&boards.tree, &row_sets, labels));
     }
@@ -81,7 +82,7 @@ impl Role {
         self.list.begin(&mut boards.zones, rows, units.even.outer(), labels, cancel)
     }
 
-    /// Visits each part of the program with each block of the list, section by section.
+    /// Visits each part of the program with each block of the list, stretch by stretch.
     pub(super) fn each_block(
         &mut self,
         limits: &Limits,
@@ -92,7 +93,7 @@ impl Role {
         let Self { list, program, .. } = self;
         let mut next = 0;
         while next < list.to_list.len() {
-            next = list.fill(next, limits.section_words, kernel, cancel)?;
+            next = list.ensure_listed(next, limits.stretch_words, kernel, cancel)?;
             let mut blocks = list.blocks();
             let Some(sample) = blocks.nth(blocks.len() / 2) else {
                 continue;

@@ -15,9 +15,9 @@
 //! or ~Ro. The label of a white placement is the set of its columns. The label of a black placement is the complement
 //! of its columns: the columns whose queen is white.
 //!
-//! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first: 57 bits at n =
-//! 30. At n = 31 there are 60, which leave no room for the number of the label, so the engine ends at n = 30. Two
-//! placements fit if the AND of their words is 0.
+//! A **word** is the set of a placement's diagonals that squares of both sub-boards touch, sums first, as the bits of a
+//! number: 57 bits at n = 30. At n = 31 there are 60, which leave no room for the number of the label, so the engine
+//! ends at n = 30. Two placements fit if the AND of their words is 0.
 //!
 //! **The second count** uses the image of the board under the flip of its rows. Sums and differences change places,
 //! so every word is different, and squares are tried in the reverse order.
@@ -76,7 +76,7 @@ pub(super) struct SubBoard {
     pub(super) which: WhichCount,
 }
 
-/// The columns and diagonals that the queens of a placement take.
+/// Some queens of a sub-board, as the **lines** that they take: columns and diagonals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queens {
     pub(super) columns: u32,
@@ -91,20 +91,20 @@ impl Queens {
         self.union(Self { columns: 1 << column, diagonals })
     }
 
-    /// The number of columns and diagonals that there can be.
-    pub(super) const TAKEN: usize = 64 + MAX_ROWS;
+    /// The number of lines that there can be: the bits of `diagonals`, then the columns.
+    pub(super) const LINES: usize = 64 + MAX_ROWS;
 
-    /// Returns the number of each diagonal and of each column.
-    pub(super) fn taken(self) -> impl Iterator<Item = usize> {
+    /// Returns the number of each line that the queens take.
+    pub(super) fn lines(self) -> impl Iterator<Item = usize> {
         bits(self.diagonals).chain(bits(self.columns.into()).map(|column| 64 + column))
     }
 
-    /// Returns whether the two sets of queens take a column or a diagonal in common.
+    /// Returns whether these queens and the others take a line in common.
     pub(super) fn conflicts_with(self, others: Self) -> bool {
         u64::from(self.columns & others.columns) | self.diagonals & others.diagonals != 0
     }
 
-    /// Returns the columns and diagonals that either set of queens takes.
+    /// Returns these queens and the others together.
     pub(super) fn union(self, others: Self) -> Self {
         Self {
             columns: self.columns | others.columns,
@@ -113,11 +113,11 @@ impl Queens {
     }
 }
 
-/// Returns the numbers of the bits of a word, the lowest first.
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+/// Returns the places of the bits that are set, the lowest first.
+pub(super) fn bits(mut left: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
+        let bit = (left != 0).then(|| left.trailing_zeros() as usize);
+        left &= left.wrapping_sub(1);
         bit
     })
 }

@@ -8,10 +8,10 @@
 //!     outer   centre    outer
 //! ```
 //!
-//! Subsets of the same size are compared by their part in the centre, then by their outer part, both as binary numbers.
-//! Subsets with the same part in the centre are a **class**: at most (6 choose 3) = 20 neighbours in the order. The
-//! complement reverses the order. The rules of [`units`](super::units) need no other property of the
-//! order.
+//! Subsets of the same size are compared by their numbers in the centre, then by their outer numbers, both as the
+//! digits of a binary number. Subsets with the same numbers in the centre are a **class**: at most (6 choose 3) = 20
+//! neighbours in the order. The complement reverses the order. The rules of [`units`](super::units) need no other
+//! property of the order.
 
 use std::ops::Range;
 

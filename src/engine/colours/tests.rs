@@ -25,7 +25,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
         }
     };
     some(&mut |limits, random| limits.block_labels = 1 << random.u8(1..5));
-    some(&mut |limits, random| limits.section_words = random.usize(1..300));
+    some(&mut |limits, random| limits.stretch_words = random.usize(1..300));
     some(&mut |limits, random| limits.part_len = random.usize(1..200));
     some(&mut |limits, random| limits.light_part_len = random.usize(1..70));
     some(&mut |limits, random| limits.matrix_rows = random.usize(..100));
@@ -40,7 +40,7 @@ fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
         limits.leaf_words = most[random.usize(..3)];
     });
     some(&mut |limits, random| limits.leaf_planes = random.usize(1..60));
-    some(&mut |limits, random| limits.section_items = random.usize(1..40));
+    some(&mut |limits, random| limits.section_completions = random.usize(1..40));
     limits
 }
 
@@ -99,14 +99,14 @@ fn count_for(counter: &mut ColoursCounter<'_>, units: Range<usize>, time: Durati
     counts
 }
 
-/// A counter that was stopped, within a batch, a section or a part, continues as if it had not been stopped.
+/// A counter that was stopped, within a batch, a stretch or a part, continues as if it had not been stopped.
 #[test]
 fn a_stopped_counter_counts_what_another_one_counts() {
     let colours = Colours::new(size(18));
     let limits = Limits {
         part_len: 5000,
         light_part_len: 1700,
-        section_words: 2000,
+        stretch_words: 2000,
         ..Limits::new(size(18))
     };
     let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
@@ -164,7 +164,7 @@ fn a_list_has_each_placement_once() {
         let labels =
             || (0..1 << 13).filter(|label: &u32| 13 - label.count_ones() == u32::count_ones(rows));
         list.begin(&mut zones, rows, 0x1c07, labels(), &cancel).expect("in time");
-        list.fill(0, usize::MAX, Kernel::detect(), &cancel).expect("in time");
+        list.list_all(Kernel::detect(), &cancel).expect("in time");
         let mut listed = Vec::new();
         for block in list.blocks() {
             let tag = |word: &u64| (word >> LABEL_SHIFT) as usize;

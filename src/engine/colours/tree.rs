@@ -26,7 +26,7 @@ pub(super) struct Tree {
 pub(super) struct RowSet {
     /// The rows. The rows that all sets of the class have come first.
     pub(super) rows: Vec<u32>,
-    /// The number of the set in its class.
+    /// The number of the row set in its class, from 0.
     pub(super) number: u32,
 }
 

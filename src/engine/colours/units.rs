@@ -3,12 +3,12 @@
 //! docs/COLOURS.md (section *Units and symmetries*) derives the rules of this file, and proves that the units count
 //! each solution once. In short:
 //!
-//! A **unit** is a pair of row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose queen is
-//! white. Ce and Co are the even and the odd columns whose queen is white, and a is the size of Re. Each set has a
-//! **rank**, its place in the order of [`Subsets`]: x for Re, y for Ro, u for Ce and v for Co. On even boards the odd
-//! sets are reversed before they are ranked, because a half-turn of the board maps odd rows to even ones.
+//! A **unit** has two row sets: Re, the even rows whose queen is white, and Ro, the odd rows whose queen is white. Ce
+//! and Co are the even and the odd columns whose queen is white, and a is the size of Re. Each set has a **rank**, its
+//! place in the order of [`Subsets`]: x for Re, y for Ro, u for Ce and v for Co. On even boards the odd sets are
+//! reversed before they are ranked, because a half-turn of the board maps odd rows to even ones.
 //!
-//! Flips and turns of the board give a pair of sets several **images**. The smallest one is the **key** of the pair
+//! Flips and the half-turn of the board give these two sets several **images**. The smallest one is their **key**
 //! ([`Ranks`]). Each symmetry is used in one of three ways:
 //!
 //! * **Flips that change the rows are in the weight.** Rows are a unit if they are their own key. The weight of the
@@ -44,7 +44,7 @@ pub(super) struct UnitList {
     pub(super) even: Subsets,
     /// The sets of odd rows or columns.
     pub(super) odd: Subsets,
-    /// The pairs of classes, in order. Pairs without units are left out.
+    /// The pairs of classes, in order. Those without units are left out.
     class_pairs: Vec<ClassPair>,
     /// The number of units.
     pub(super) len: usize,
@@ -74,8 +74,7 @@ pub(super) struct Batch {
     pub(super) y_class: Range<u32>,
 }
 
-/// The ranks of a set of even rows and a set of odd rows, or of columns. Pairs of sets are compared by the fields in
-/// this order.
+/// The ranks of a set of even rows and a set of odd rows, or of columns. They are compared by the fields in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranks {
     /// The size of the even set.
@@ -88,7 +87,7 @@ struct Ranks {
 
 impl Ranks {
     /// Returns the ranks after a half-turn of an even board, which exchanges the even set and the odd set.
-    fn turned(self) -> Self {
+    fn half_turned(self) -> Self {
         Self { a: self.a, even: self.odd, odd: self.even }
     }
 }
@@ -170,7 +169,7 @@ impl UnitList {
             // The half-turn exchanges even and odd. A flip that leaves the sets in place exchanges the colours, and the
             // other flip does both.
             let recoloured = self.recoloured(own);
-            [own, own.turned(), recoloured, recoloured.turned()]
+            [own, own.half_turned(), recoloured, recoloured.half_turned()]
         }
     }
 
@@ -231,7 +230,7 @@ impl UnitList {
     /// Returns the number of the pair of classes to which a unit belongs.
     fn class_pair_index(&self, unit: usize) -> usize {
         assert!(unit < self.len, "unit {unit} of {}", self.len);
-        self.class_pairs.partition_point(|pair| pair.first_unit <= unit) - 1
+        self.class_pairs.partition_point(|class_pair| class_pair.first_unit <= unit) - 1
     }
 
     /// Returns the units that have the same pair of classes as this one.
@@ -246,12 +245,12 @@ impl UnitList {
 
     /// Returns the batch to which a unit belongs.
     pub(super) fn batch(&self, unit: usize) -> Batch {
-        let pair = self.class_pairs[self.class_pair_index(unit)];
-        let a = pair.a;
-        let x_class = self.even.classes(a)[usize::from(pair.x_class)].clone();
+        let class_pair = self.class_pairs[self.class_pair_index(unit)];
+        let a = class_pair.a;
+        let x_class = self.even.classes(a)[usize::from(class_pair.x_class)].clone();
         let y_classes = self.odd.classes(self.white_in_odd_rows(a));
-        let y_class = y_classes[usize::from(pair.y_class)].clone();
-        let mut first_unit = pair.first_unit;
+        let y_class = y_classes[usize::from(class_pair.y_class)].clone();
+        let mut first_unit = class_pair.first_unit;
         for x in x_class.clone() {
             let units = first_unit..first_unit + self.odd_ranks(a, x, &y_class).count();
             if units.contains(&unit) {
@@ -349,36 +348,54 @@ impl Multiplicities<'_> {
     /// The multiplicity of a pair of labels is the product of their two factors. Returns `None` if the label ties with
     /// the rows, because then the multiplicities of its pairs depend on both labels and on y: see
     /// [`Multiplicities::of_pair`].
+    pub(super) fn of_label(&self, parity: Parity, label: u32) -> Option<u16> {
+        match parity {
+            Parity::Even => self.of_even_label(label),
+            Parity::Odd => self.of_odd_label(label),
+        }
+    }
+
+    /// Returns the factor of a Ce. It has the factor of the flip, and the 2 of solutions that stand for the transposed
+    /// ones, too.
+    fn of_even_label(&self, label: u32) -> Option<u16> {
+        let of_flip = self.of_flip(label);
+        if of_flip == 0 {
+            // The reverse of this Ce is counted instead, whatever the rows are.
+            return Some(0);
+        }
+        match self.compare_with_rows(self.list.even.rank(label)) {
+            Ordering::Less => Some(0),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(2 * of_flip),
+        }
+    }
+
+    /// Returns the factor of a Co. It only decides whether the pair is counted, because the other factors belong to Ce.
+    fn of_odd_label(&self, label: u32) -> Option<u16> {
+        if self.list.is_odd() {
+            // The key of the columns of an odd board begins with the rank of a Ce. Co matters only where Ce ties.
+            return Some(1);
+        }
+        match self.compare_with_rows(self.list.odd_rank(label)) {
+            Ordering::Less => Some(0),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(1),
+        }
+    }
+
+    /// Compares the smallest rank that a label brings into the images of the columns with x.
     ///
     /// The key of the columns begins with the smallest of u and v and of their complements' ranks. (On odd boards it
     /// begins with u, because a Ce above its reverse is not counted.) The key of the rows begins with x. So a label
     /// whose smallest rank is below x makes the key of the columns smaller than the key of the rows. Two labels above
     /// x make it larger.
-    pub(super) fn of_label(&self, parity: Parity, label: u32) -> Option<u16> {
+    fn compare_with_rows(&self, rank: u32) -> Ordering {
         let Self { list, a, x } = *self;
-        let rank = match parity {
-            Parity::Even => list.even.rank(label),
-            // A Co decides nothing on odd boards.
-            Parity::Odd if list.is_odd() => return Some(1),
-            Parity::Odd => list.odd_rank(label),
-        };
-        // Ce has both factors: 2 for the transposition, and the factor of the flip.
-        let factor = match parity {
-            Parity::Even => 2 * self.of_flip(label),
-            Parity::Odd => 1,
-        };
-        if factor == 0 {
-            return Some(0);
-        }
         let mut smallest = rank;
         if !list.is_odd() && list.recoloured_size(a) == a {
             smallest = smallest.min(list.recoloured_rank(a, rank));
         }
-        match smallest.cmp(&x) {
-            Ordering::Less => Some(0),
-            Ordering::Equal => None,
-            Ordering::Greater => Some(factor),
-        }
+        smallest.cmp(&x)
     }
 
     /// Returns the labels Ce or Co that units count: those whose factor is not 0.

@@ -17,13 +17,13 @@ loops! {
 
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let halves = pieces(bytes);
+    let halves = chunks(bytes);
     [avx2::load::<u8, 32>(&halves[0]), avx2::load::<u8, 32>(&halves[1])]
 }
 
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    let halves = pieces_mut(bytes);
+    let halves = chunks_mut(bytes);
     avx2::store::<u8, 32>(&mut halves[0], vector[0]);
     avx2::store::<u8, 32>(&mut halves[1], vector[1]);
 }
@@ -104,16 +104,16 @@ fn pick(bytes: Vector, index: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn add_hits(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    for lanes in turns {
-        let picked = pick(hits, lanes);
+fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &Bytes) {
+    for lane_map in lane_maps {
+        let picked = pick(hits, lane_map);
         let more = [
             _mm256_castsi256_si128(picked[0]),
             _mm256_extracti128_si256::<1>(picked[0]),
             _mm256_castsi256_si128(picked[1]),
             _mm256_extracti128_si256::<1>(picked[1]),
         ];
-        for (quarter, more) in pieces_mut(&mut entries.0).iter_mut().zip(more) {
+        for (quarter, more) in chunks_mut(&mut entries.0).iter_mut().zip(more) {
             let sum = _mm256_adds_epu16(avx2::load::<u16, 16>(quarter), _mm256_cvtepu8_epi16(more));
             avx2::store::<u16, 16>(quarter, sum);
         }
@@ -140,7 +140,7 @@ fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, labels: &Index) 
 fn widen(sums: Sums, totals: &mut [u64; 8]) {
     let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(sums));
     let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(sums));
-    let halves = pieces_mut(totals);
+    let halves = chunks_mut(totals);
     let sum = _mm256_add_epi64(low, high);
     let total = _mm256_add_epi64(avx2::load::<u64, 4>(&halves[0]), sum);
     avx2::store::<u64, 4>(&mut halves[0], total);
@@ -150,7 +150,7 @@ fn widen(sums: Sums, totals: &mut [u64; 8]) {
 #[target_feature(enable = "avx2")]
 fn transpose_quarters(tile: &mut Tile) {
     for half in 0..2 {
-        let mut rows = tile.each_ref().map(|row| avx2::load::<u8, 32>(&pieces(&row.0)[half]));
+        let mut rows = tile.each_ref().map(|row| avx2::load::<u8, 32>(&chunks(&row.0)[half]));
         for _ in 0..TILE.ilog2() {
             let last = rows;
             for at in 0..TILE / 2 {
@@ -159,7 +159,7 @@ fn transpose_quarters(tile: &mut Tile) {
             }
         }
         for (to, row) in tile.iter_mut().zip(rows) {
-            avx2::store::<u8, 32>(&mut pieces_mut(&mut to.0)[half], row);
+            avx2::store::<u8, 32>(&mut chunks_mut(&mut to.0)[half], row);
         }
     }
 }

@@ -52,11 +52,11 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn add_hits(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    let [low, high] = pieces_mut(&mut entries.0) else { unreachable!("two halves") };
+fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &Bytes) {
+    let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
-    for lanes in turns {
-        let picked = pick(hits, lanes);
+    for lane_map in lane_maps {
+        let picked = pick(hits, lane_map);
         let more = [_mm512_castsi512_si256(picked), _mm512_extracti64x4_epi64::<1>(picked)];
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = _mm512_adds_epu16(*sum, _mm512_cvtepu8_epi16(more));

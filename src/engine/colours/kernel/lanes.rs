@@ -39,8 +39,15 @@ impl Bytes {
 
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 ///
-/// Lanes come by turns: the first lane of each label, then the second lanes of the labels that have one, and so on. In
-/// a turn the labels increase. So most layers have each label once or twice, however many lanes it has.
+/// Lanes come in **turns**: the first turn has the first lane of each label, the second turn has the second lanes of
+/// the labels that have one, and so on. In a turn the labels increase. So most layers have each label once or twice,
+/// however many lanes it has. For example, if the labels 0, 1 and 2 have 20, 3 and 9 words:
+///
+/// ```text
+///     turn     first       second   third
+///     label    0   1   2   0   2    0
+///     words    8   3   8   8   1    4
+/// ```
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     starts: Vec<u32>,
@@ -68,8 +75,8 @@ impl Lanes {
             ends[(word >> LABEL_SHIFT) as usize % BLOCK_LABELS] = at;
         }
         let Self { starts, present, labels, len } = self;
-        // There is no branch in a turn, because it could not be predicted: a lane without words is written, too, and
-        // the next one takes its place.
+        // There is no branch that asks whether a label has words left, because it could not be predicted: a lane
+        // without words is written, too, and the next one takes its place.
         *len = 0;
         let mut start = 0;
         for (label, end) in (0..).zip(&mut ends) {
@@ -81,9 +88,9 @@ impl Lanes {
             *len += usize::from(start < *end);
             start = *end;
         }
-        let mut turn = 0..*len;
-        while !turn.is_empty() {
-            for lane in turn.clone() {
+        let mut last_turn = 0..*len;
+        while !last_turn.is_empty() {
+            for lane in last_turn.clone() {
                 let label = labels[lane];
                 let end = ends[label as usize % BLOCK_LABELS];
                 let start = end.min(starts[lane] + SLOTS as u32);
@@ -92,7 +99,7 @@ impl Lanes {
                 present[*len] = present_bits(end - start);
                 *len += usize::from(start < end);
             }
-            turn = turn.end..*len;
+            last_turn = last_turn.end..*len;
         }
         let whole = len.next_multiple_of(LANES);
         starts[*len..whole].fill(0);
@@ -102,10 +109,10 @@ impl Lanes {
 
     /// Returns the layers, the last of which is filled up with lanes without words.
     pub(super) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
-        (0..self.len).step_by(LANES).map(|first| {
-            let bytes = |of: &[u8]| Bytes(*of[first..].first_chunk().expect("64 lanes"));
+        (0..self.len).step_by(LANES).map(|first_lane| {
+            let bytes = |of: &[u8]| Bytes(*of[first_lane..].first_chunk().expect("64 lanes"));
             Layer {
-                starts: self.starts[first..].first_chunk().expect("64 lanes"),
+                starts: self.starts[first_lane..].first_chunk().expect("64 lanes"),
                 present: bytes(&self.present),
                 labels: bytes(&self.labels),
             }
@@ -132,18 +139,19 @@ pub(super) struct Layer<'a> {
 const NONE: u8 = 0x80;
 
 impl Layer<'_> {
-    /// Finds the lane of each label, turn by turn.
-    pub(super) fn turns(&self, turns: &mut Vec<Bytes>) {
-        turns.clear();
+    /// Makes maps from labels to lanes. A map has one lane of each label, or [`NONE`], so each turn of which the layer
+    /// has lanes gets a map of its own.
+    pub(super) fn map_labels_to_lanes(&self, maps: &mut Vec<Bytes>) {
+        maps.clear();
         let lanes = self.present.0.partition_point(|words| *words > 0);
         let mut next_label = 0;
         for (lane, label) in (0..).zip(self.labels.0).take(lanes) {
-            // In a turn the labels increase.
-            if turns.is_empty() || label < next_label {
-                turns.push(Bytes([NONE; BLOCK_LABELS]));
+            // The labels increase until the next turn begins.
+            if maps.is_empty() || label < next_label {
+                maps.push(Bytes([NONE; BLOCK_LABELS]));
             }
-            let turn = turns.last_mut().expect("it was added");
-            turn.0[label as usize % BLOCK_LABELS] = lane;
+            let map = maps.last_mut().expect("it was added");
+            map.0[label as usize % BLOCK_LABELS] = lane;
             next_label = label + 1;
         }
     }

@@ -1,18 +1,22 @@
 //! The loops of a leaf, of coefficients and of lists. A macro defines them for each kernel, because functions are
 //! inlined only into functions that are compiled for the same instructions.
 
-/// Runs an expression on groups, as arrays of the length that belongs to their number of items.
+/// Runs an expression on groups that have this number of completions each. Each number has a copy of the expression, in
+/// which a group is an array of a known length, because loops over such arrays are unrolled.
 macro_rules! of_length {
-    ($items:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
+    ($completions:expr, |$groups:ident| $body:expr) => {
+        of_length!($completions, |$groups| $body, 1 2 3 4 5 6 7 8)
+    };
+    ($completions:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
         const { assert!([$($each),*].len() == MAX_GROUP, "an arm for each length") };
-        match $items {
+        match $completions {
             $($each => {
                 const { assert!($each <= MAX_GROUP, "its hits might not fit a byte") };
                 let ($groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
                 assert!(rest.is_empty(), "whole groups");
                 $body
             })*
-            items => unreachable!("a group of {items} items"),
+            completions => unreachable!("a group of {completions} completions"),
         }
     };
 }
@@ -22,8 +26,8 @@ macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
             Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            Pairs, Planes, RowsOfSets, TILE, Totals, Coefficients, Words, unpack, pieces, pieces_mut,
-            records,
+            LabelPairs, MatrixRows, Planes, TILE, Totals, Coefficients, Words, unpack, chunks, chunks_mut,
+            pieces,
         };
 
         /// Adds the hits of each lane to the entries in the rows of each row set.
@@ -31,27 +35,27 @@ macro_rules! loops {
         pub(super) fn count_leaf(
             leaf: &LeafCode<'_>,
             words: Words<'_>,
-            rows: &RowsOfSets,
+            matrix_rows: &MatrixRows,
             entries: &mut [Entries],
             scratch: &mut LeafScratch,
         ) {
-            let LeafScratch { lanes, turns, indices, planes, open } = scratch;
+            let LeafScratch { lanes, lane_maps, indices, planes, open } = scratch;
             lanes.cut(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
-                layer.turns(turns);
+                layer.map_labels_to_lanes(lane_maps);
                 indices.clear();
-                for lanes in &*turns {
-                    indices.extend(index(lanes));
+                for lane_map in &*lane_maps {
+                    indices.extend(index(lane_map));
                 }
-                for (set, section) in records(leaf.sections) {
-                    let Some(rows) = &rows[set] else { continue };
+                for (set_number, section) in pieces(leaf.sections) {
+                    let Some(rows) = &matrix_rows[set_number] else { continue };
                     let entries = &mut entries[rows.clone()];
-                    for (items, groups) in records(section) {
-                        of_length!(items, |groups| for group in groups {
+                    for (completions, groups) in pieces(section) {
+                        of_length!(completions, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             add_hits(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
-                        }, 1 2 3 4 5 6 7 8);
+                        });
                     }
                 }
             }
@@ -62,7 +66,7 @@ macro_rules! loops {
         pub(super) fn sum_leaf(
             leaf: &LeafCode<'_>,
             words: Words<'_>,
-            rows: &RowsOfSets,
+            matrix_rows: &MatrixRows,
             coefficients: &Coefficients,
             totals: &mut [Totals],
             scratch: &mut LeafScratch,
@@ -72,23 +76,23 @@ macro_rules! loops {
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
                 let labels = index(&layer.labels);
-                for (set, section) in records(leaf.sections) {
-                    let Some(rows) = &rows[set] else { continue };
+                for (set_number, section) in pieces(leaf.sections) {
+                    let Some(rows) = &matrix_rows[set_number] else { continue };
                     let [lowest_digits, upper_digits @ ..] = &coefficients.digits;
                     let lowest_digits = &lowest_digits[rows.clone()];
                     let upper_len = &coefficients.upper_digits_len[rows.clone()];
                     let mut lowest = zero();
                     let mut upper = [zero(); DIGITS - 1];
-                    for (items, groups) in records(section) {
-                        of_length!(items, |groups| for group in groups {
+                    for (completions, groups) in pieces(section) {
+                        of_length!(completions, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
                             lowest = add_products(lowest, hits, &lowest_digits[label], &labels);
                             for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
                                 *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
                             }
-                        }, 1 2 3 4 5 6 7 8);
+                        });
                     }
-                    let [lowest_totals, upper_totals @ ..] = &mut totals[set];
+                    let [lowest_totals, upper_totals @ ..] = &mut totals[set_number];
                     widen(lowest, lowest_totals);
                     for (sum, totals) in upper.into_iter().zip(upper_totals) {
                         widen(sum, totals);
@@ -116,12 +120,12 @@ macro_rules! loops {
             len
         }
 
-        /// Makes the coefficients from a block of the light matrix, quarter by quarter: entries are multiplied by
-        /// multiplicities, cut to bytes, then transposed.
+        /// Makes a digit of the coefficients from a block of the light matrix, quarter by quarter: entries are
+        /// multiplied by multiplicities, cut to bytes, then transposed.
         #[expect(clippy::cast_possible_truncation, reason = "a digit is the lowest byte")]
         $(#[$compiled])*
-        pub(super) fn make_coefficients(
-            pairs: &Pairs<'_>,
+        pub(super) fn make_digits(
+            pairs: &LabelPairs<'_>,
             shift: u32,
             mask: u8,
             to: &mut [Bytes],
@@ -131,10 +135,10 @@ macro_rules! loops {
             for (quarter, rows) in rows.chunks(TILE).enumerate() {
                 let mut tile = [Bytes([0; 4 * TILE]); TILE];
                 for (place, (row, factors)) in pairs.rows.iter().zip(pairs.multiplicities).enumerate() {
-                    let entries: &[u16; TILE] = &pieces(&pairs.entries[*row].0)[quarter];
-                    let factors: &[u16; TILE] = &pieces(&factors.0)[quarter];
+                    let entries: &[u16; TILE] = &chunks(&pairs.entries[*row].0)[quarter];
+                    let factors: &[u16; TILE] = &chunks(&factors.0)[quarter];
                     largest = std::array::from_fn(|at| largest[at].max(entries[at]));
-                    let digits: &mut [u8; TILE] = &mut pieces_mut(&mut tile[place % TILE].0)[place / TILE];
+                    let digits: &mut [u8; TILE] = &mut chunks_mut(&mut tile[place % TILE].0)[place / TILE];
                     *digits = if shift == 0 {
                         // The lowest byte of a product needs only 16 bits.
                         std::array::from_fn(|at| entries[at].wrapping_mul(factors[at]) as u8 & mask)
@@ -156,26 +160,26 @@ macro_rules! loops {
         /// Returns the label of a group, and its hits with each lane.
         $(#[$compiled])*
         #[inline]
-        fn hits<const WORDS: usize>(group: &[u32; WORDS], open: &Open) -> (usize, Vector) {
+        fn hits<const LEN: usize>(group: &[u32; LEN], open: &Open) -> (usize, Vector) {
             let [label, first, others @ ..] = group.as_slice() else {
-                unreachable!("a label and items")
+                unreachable!("a label and completions")
             };
             let mut hits = hits_of(*first, open);
-            for item in others {
-                hits = add(hits, hits_of(*item, open));
+            for completion in others {
+                hits = add(hits, hits_of(*completion, open));
             }
             (*label as usize, hits)
         }
 
-        /// Returns the hits of an item with each lane: the number of the lane's words that both halves leave open.
+        /// Returns the hits of a completion with each lane: the number of the lane's words that both halves leave open.
         $(#[$compiled])*
         #[inline]
-        fn hits_of(item: u32, open: &Open) -> Vector {
-            let [one, other] = unpack(item);
+        fn hits_of(completion: u32, open: &Open) -> Vector {
+            let [one, other] = unpack(completion);
             bit_counts(and(load(open.at(one)), load(open.at(other))))
         }
 
-        /// Finds the words of a layer that each square and each pair of a leaf leaves open.
+        /// Finds the words of a layer that each square and each combination of a leaf leaves open.
         $(#[$compiled])*
         fn open_all(
             leaf: &LeafCode<'_>,
@@ -194,8 +198,8 @@ macro_rules! loops {
                 store(open.at_mut(offset), left);
                 offset += OFFSET_SCALE;
             }
-            for pair in leaf.pairs {
-                let [one, other] = unpack(*pair);
+            for combination in leaf.combinations {
+                let [one, other] = unpack(*combination);
                 let both = and(load(open.at(one)), load(open.at(other)));
                 store(open.at_mut(offset), both);
                 offset += OFFSET_SCALE;

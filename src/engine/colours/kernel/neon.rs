@@ -15,13 +15,13 @@ loops! {
 
 #[target_feature(enable = "neon")]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let quarters: &[[u8; 16]] = pieces(bytes);
+    let quarters: &[[u8; 16]] = chunks(bytes);
     std::array::from_fn(|at| neon::load(&quarters[at]))
 }
 
 #[target_feature(enable = "neon")]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    let quarters: &mut [[u8; 16]] = pieces_mut(bytes);
+    let quarters: &mut [[u8; 16]] = chunks_mut(bytes);
     for (to, quarter) in quarters.iter_mut().zip(vector) {
         neon::store(to, quarter);
     }
@@ -54,11 +54,11 @@ fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "neon")]
-fn add_hits(entries: &mut Entries, hits: Vector, turns: &[Index], _labels: &Bytes) {
-    for lanes in turns {
-        let picked = pick(hits, lanes);
+fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &Bytes) {
+    for lane_map in lane_maps {
+        let picked = pick(hits, lane_map);
         let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
-        for (eighth, more) in pieces_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {
+        for (eighth, more) in chunks_mut(&mut entries.0).iter_mut().zip(more.as_flattened()) {
             let sum = vqaddq_u16(vreinterpretq_u16_u8(neon::load::<u16, 8>(eighth)), *more);
             neon::store(eighth, vreinterpretq_u8_u16(sum));
         }
@@ -104,10 +104,10 @@ fn widen(sums: Sums, totals: &mut [u64; 8]) {
 /// alternate.
 #[target_feature(enable = "neon")]
 fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
-    let starts: &[[u32; TILE]] = pieces(starts);
+    let starts: &[[u32; TILE]] = chunks(starts);
     for (quarter, starts) in starts.iter().enumerate() {
         let rows: [_; 8] = std::array::from_fn(|lane| {
-            let slots = take_turns(std::array::from_fn(|at| {
+            let slots = interleave(std::array::from_fn(|at| {
                 let start = starts[lane + at / 4 * 8] as usize + 2 * (at % 4);
                 neon::load::<u64, 2>(words.padded[start..].first_chunk().expect("slack"))
             }));
@@ -116,10 +116,10 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
         for bit in 0..8 {
             let mut bytes = std::array::from_fn(|lane| rows[lane][bit]);
             for _ in 0..3 {
-                bytes = take_turns(bytes);
+                bytes = interleave(bytes);
             }
             for (byte, lanes) in bytes.into_iter().enumerate() {
-                let plane: &mut [[u8; TILE]] = pieces_mut(&mut planes[8 * byte + bit].0);
+                let plane: &mut [[u8; TILE]] = chunks_mut(&mut planes[8 * byte + bit].0);
                 neon::store(&mut plane[quarter], lanes);
             }
         }
@@ -146,7 +146,7 @@ fn swap<const DISTANCE: i32>(rows: [uint8x16_t; 8], low: u8) -> [uint8x16_t; 8] 
 /// Makes a stage of the transposition of bytes: the bytes of the upper rows alternate with the bytes of the lower
 /// rows.
 #[target_feature(enable = "neon")]
-fn take_turns(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
+fn interleave(rows: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     std::array::from_fn(|at| {
         let a = rows[at / 2];
         let b = rows[at / 2 + 4];

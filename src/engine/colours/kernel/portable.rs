@@ -15,14 +15,14 @@ loops! {}
 /// Loads a byte for each lane.
 #[inline(always)]
 fn load(bytes: &[u8; LANES]) -> Vector {
-    let words = pieces(bytes);
+    let words = chunks(bytes);
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 /// Stores a byte for each lane.
 #[inline(always)]
 fn store(bytes: &mut [u8; LANES], vector: Vector) {
-    for (to, word) in pieces_mut(bytes).iter_mut().zip(vector) {
+    for (to, word) in chunks_mut(bytes).iter_mut().zip(vector) {
         *to = word.to_le_bytes();
     }
 }
@@ -32,7 +32,7 @@ fn and(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] & b[at])
 }
 
-/// Adds byte by byte. No sum exceeds a byte, because a group has at most eight items with up to eight hits each.
+/// Adds byte by byte. No sum exceeds a byte, because a group has at most eight completions with up to eight hits each.
 fn add(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] + b[at])
 }
@@ -45,8 +45,8 @@ fn open_of(words: Vector, sum: Vector, difference: Vector) -> Vector {
 /// Returns the number of bits in each byte.
 fn bit_counts(a: Vector) -> Vector {
     a.map(|word| {
-        let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
-        let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+        let twos = word - (word >> 1 & 0x5555_5555_5555_5555);
+        let nibbles = (twos & 0x3333_3333_3333_3333) + (twos >> 2 & 0x3333_3333_3333_3333);
         (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f
     })
 }
@@ -70,9 +70,9 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
 
 /// Adds the hits of each lane to the entry of the lane's label. Entries stop at 65535.
 ///
-/// `labels` has the label of each lane. `turns` has the same information for kernels that add many entries at once: for
-/// each turn of the layer, the lane of each label.
-fn add_hits(entries: &mut Entries, hits: Vector, _turns: &[Index], labels: &Bytes) {
+/// `labels` has the label of each lane. `lane_maps` has the same information for kernels that add many entries at once:
+/// lanes by label.
+fn add_hits(entries: &mut Entries, hits: Vector, _lane_maps: &[Index], labels: &Bytes) {
     each_lane(hits, |lane, hits| {
         let entry = &mut entries.0[usize::from(labels.0[lane]) % BLOCK_LABELS];
         *entry = entry.saturating_add(hits.into());
@@ -127,14 +127,14 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     for (lane, start) in starts.iter().enumerate() {
         let words = &words.padded[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
-            let plane: &mut [[u8; 8]] = pieces_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
             plane[lane / 8] = word.to_le_bytes();
         }
     }
     for (stage, mask) in LOW_HALVES.into_iter().enumerate() {
         let distance = 32 >> stage;
-        for pair in 0..32 {
-            let one = pair & (distance - 1) | (pair & !(distance - 1)) << 1;
+        for swap in 0..32 {
+            let one = swap & (distance - 1) | (swap & !(distance - 1)) << 1;
             let mut a = load(&planes[one].0);
             let mut b = load(&planes[one + distance].0);
             for (a, b) in a.iter_mut().zip(&mut b) {
@@ -156,11 +156,11 @@ pub(super) fn transpose_quarters(tile: &mut Tile) {
     for _ in 0..TILE.ilog2() {
         let rows = *tile;
         let (upper, lower) = rows.split_at(TILE / 2);
-        for ((pair, a), b) in pieces_mut(tile).iter_mut().zip(upper).zip(lower) {
-            let pair: &mut [Bytes; 2] = pair;
-            for (eighth, (a, b)) in pieces(&a.0).iter().zip(pieces(&b.0)).enumerate() {
+        for ((two_rows, a), b) in chunks_mut(tile).iter_mut().zip(upper).zip(lower) {
+            let two_rows: &mut [Bytes; 2] = two_rows;
+            for (eighth, (a, b)) in chunks(&a.0).iter().zip(chunks(&b.0)).enumerate() {
                 let [a, b]: [&[u8; TILE / 2]; 2] = [a, b];
-                let to: &mut [[u8; TILE]] = pieces_mut(&mut pair[eighth % 2].0);
+                let to: &mut [[u8; TILE]] = chunks_mut(&mut two_rows[eighth % 2].0);
                 to[eighth / 2] = std::array::from_fn(|at| [a, b][at % 2][at / 2]);
             }
         }

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
 use super::*;
-use crate::engine::colours::code::{Code, Groups, MAX_ITEMS, pack};
+use crate::engine::colours::code::{Code, Groups, MAX_COMPLETIONS, pack};
 use crate::engine::tests::{kernels, random};
 
 /// Numbers of words of a label: near the number of words of a lane.
@@ -11,11 +11,11 @@ const LENGTHS: [usize; 6] = [0, 1, 7, 8, 9, 17];
 /// Miri takes hours for what otherwise takes a second.
 const ROUNDS: usize = if cfg!(miri) { 1 } else { 20 };
 
-/// A leaf: squares of two bits, pairs of squares, and items of two of both for each row.
+/// A leaf: squares of two bits, combinations of two squares, and completions of two squares or combinations.
 struct Leaf {
     squares: Vec<[u32; 2]>,
-    pairs: Vec<[u32; 2]>,
-    /// The items of each label of each row set, by number of the set.
+    combinations: Vec<[u32; 2]>,
+    /// The completions of each label of each row set, by number of the set.
     sets: Vec<Vec<Vec<[u32; 2]>>>,
 }
 
@@ -24,21 +24,25 @@ impl Leaf {
         let squares_len = 1 + random.usize(..12);
         let squares: Vec<[u32; 2]> =
             (0..squares_len).map(|_| [random_bit(random), random_bit(random)]).collect();
-        let pairs_len = random.usize(..20);
-        let pairs = random_pairs(random, pairs_len, squares.len());
+        let combinations_len = random.usize(..20);
+        let combinations = random_pairs(random, combinations_len, squares.len());
         let mut sets = Vec::new();
         for _ in 0..3 {
-            let mut items_of_labels = Vec::new();
+            let mut completions_of_labels = Vec::new();
             for _ in 0..labels {
-                let items_len = [0, 1, 2, 3, 7, 8, 9, 40][random.usize(..8)];
-                items_of_labels.push(random_pairs(random, items_len, squares.len() + pairs.len()));
+                let completions_len = [0, 1, 2, 3, 7, 8, 9, 40][random.usize(..8)];
+                completions_of_labels.push(random_pairs(
+                    random,
+                    completions_len,
+                    squares.len() + combinations.len(),
+                ));
             }
-            sets.push(items_of_labels);
+            sets.push(completions_of_labels);
         }
-        Self { squares, pairs, sets }
+        Self { squares, combinations, sets }
     }
 
-    /// Returns the bits that a square or pair blocks.
+    /// Returns the bits that a square or combination blocks.
     fn bits(&self, number: u32) -> u64 {
         let number = number as usize;
         if number == 0 {
@@ -48,7 +52,7 @@ impl Leaf {
             // `NO_BIT` is shifted out.
             1_u64.checked_shl(sum).unwrap_or(0) | 1_u64.checked_shl(difference).unwrap_or(0)
         } else {
-            let [a, b] = self.pairs[number - 1 - self.squares.len()];
+            let [a, b] = self.combinations[number - 1 - self.squares.len()];
             self.bits(a) | self.bits(b)
         }
     }
@@ -57,28 +61,28 @@ impl Leaf {
     fn write(&self, depth: usize, code: &mut Code) {
         let start = code.leaf(depth);
         let squares: Vec<u32> = self.squares.iter().map(|[a, b]| pack(*a, *b)).collect();
-        let pairs: Vec<u32> = self.pairs.iter().map(packed_offsets).collect();
+        let combinations: Vec<u32> = self.combinations.iter().map(packed_offsets).collect();
         for (number, labels) in (0..).zip(&self.sets) {
             let mut groups = Groups::default();
-            for (label, items) in (0..).zip(labels) {
-                let items: Vec<u32> = items.iter().map(packed_offsets).collect();
-                for items in items.chunks(MAX_GROUP) {
+            for (label, completions) in (0..).zip(labels) {
+                let completions: Vec<u32> = completions.iter().map(packed_offsets).collect();
+                for completions in completions.chunks(MAX_GROUP) {
                     let mut group = [label; 1 + MAX_GROUP];
-                    group[1..=items.len()].copy_from_slice(items);
-                    groups.add(&group, items.len());
+                    group[1..=completions.len()].copy_from_slice(completions);
+                    groups.add(&group, completions.len());
                 }
             }
             code.section(number, &mut groups);
         }
-        code.end_leaf(start, &squares, &pairs);
+        code.end_leaf(start, &squares, &combinations);
     }
 
-    /// Calls `with` for each hit: with the set, the label of the item, and the label of the word.
+    /// Calls `with` for each hit: with the set, the label of the completion, and the label of the word.
     fn each_hit(&self, words: &[u64], mut with: impl FnMut(usize, usize, usize)) {
         for word in words {
             for (set, labels) in self.sets.iter().enumerate() {
-                for (label, items) in labels.iter().enumerate() {
-                    for [a, b] in items {
+                for (label, completions) in labels.iter().enumerate() {
+                    for [a, b] in completions {
                         if word & (self.bits(*a) | self.bits(*b)) == 0 {
                             with(set, label, (word >> LABEL_SHIFT) as usize);
                         }
@@ -99,7 +103,7 @@ fn random_pairs(random: &mut fastrand::Rng, len: usize, last: usize) -> Vec<[u32
     (0..len).map(|_| [random.u32(..=last as u32), random.u32(..=last as u32)]).collect()
 }
 
-/// Returns the two planes with these numbers as a word of code.
+/// Returns the two planes with these numbers as a number of code.
 fn packed_offsets([one, other]: &[u32; 2]) -> u32 {
     pack(OFFSET_SCALE as u32 * one, OFFSET_SCALE as u32 * other)
 }
@@ -221,9 +225,9 @@ fn random_rows(random: &mut fastrand::Rng) -> Vec<usize> {
     random.choose_multiple(0..70, len)
 }
 
-/// Makes the coefficients of blocks, some of them not full.
+/// Makes digits of the coefficients of blocks, some of them not full.
 #[test]
-fn every_kernel_makes_coefficients() {
+fn every_kernel_makes_digits() {
     let mut random = random();
     for round in 0..ROUNDS {
         let largest = [60, 1000, u16::MAX][round % 3];
@@ -232,13 +236,13 @@ fn every_kernel_makes_coefficients() {
         let multiplicities = [(); BLOCK_LABELS].map(|()| row(4));
         let rows = random_rows(&mut random);
         let to_rows = random_rows(&mut random);
-        let pairs = Pairs { entries: &entries, rows: &rows, multiplicities: &multiplicities };
+        let pairs = LabelPairs { entries: &entries, rows: &rows, multiplicities: &multiplicities };
         let shift = random.u32(..18);
         let mask = u8::MAX >> random.u8(..8);
         for kernel in kernels() {
             for shift in [0, shift] {
                 let mut to = [Bytes([7; BLOCK_LABELS]); 70];
-                let found = kernel.make_coefficients(&pairs, shift, mask, &mut to, &to_rows);
+                let found = kernel.make_digits(&pairs, shift, mask, &mut to, &to_rows);
                 let used = rows.iter().flat_map(|row| &entries[*row].0[..to_rows.len()]);
                 assert!(used.max() <= Some(&found) && found <= largest, "{kernel}");
                 for (row, bytes) in to.iter().enumerate() {
@@ -290,12 +294,12 @@ fn every_kernel_joins() {
 #[test]
 fn every_kernel_sums_the_longest_section() {
     // Miri would take hours.
-    let items = if cfg!(miri) { 1 << 8 } else { MAX_ITEMS };
+    let completions = if cfg!(miri) { 1 << 8 } else { MAX_COMPLETIONS };
     let mut code = Code::default();
     let leaf = code.leaf(0);
     let mut groups = Groups::default();
-    for _ in 0..items / MAX_GROUP {
-        // The label 0, and items that leave all words.
+    for _ in 0..completions / MAX_GROUP {
+        // The label 0, and completions that leave all words.
         groups.add(&[0; 1 + MAX_GROUP], MAX_GROUP);
     }
     code.section(0, &mut groups);
@@ -316,7 +320,7 @@ fn every_kernel_sums_the_longest_section() {
             });
         assert_eq!(summed, Ok(()));
         for sums in totals[0] {
-            assert_eq!(sums.iter().sum::<u64>(), 512 * items as u64 * 255, "{kernel}");
+            assert_eq!(sums.iter().sum::<u64>(), 512 * completions as u64 * 255, "{kernel}");
         }
     }
 }
