@@ -35,17 +35,28 @@ pub(super) struct Program {
     is_whole: bool,
     /// The length at which a part of the code ends. A part may be longer by what is below one node.
     part_len: usize,
+    /// The words of the sample that the queen at each depth leaves. This and the leaf are memory that is kept, because
+    /// fresh memory would cost time with each program.
+    kept: [Vec<u64>; MAX_ROWS],
+    leaf: Leaf,
 }
 
 impl Program {
     pub(super) fn new(tree: Tree, part_len: usize) -> Self {
-        Self { tree, code: Code::default(), is_whole: false, part_len }
+        Self {
+            tree,
+            code: Code::default(),
+            is_whole: false,
+            part_len,
+            kept: Default::default(),
+            leaf: Leaf::default(),
+        }
     }
 
-    /// Begins the program of another tree in the same memory. Nothing is compiled yet.
-    pub(super) fn begin(&mut self, tree: Tree) {
-        self.tree = tree;
+    /// Returns the tree, to be made another one in the same memory. Nothing of its program is compiled yet.
+    pub(super) fn begin(&mut self) -> &mut Tree {
         self.is_whole = false;
+        &mut self.tree
     }
 
     /// Visits the program part by part, and its tree with each part. If the code is not the whole program, each part is
@@ -58,19 +69,20 @@ impl Program {
         cancel: &Cancel,
         mut visit: impl FnMut(&[u32], &Tree) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
-        let Self { tree, code, is_whole, part_len } = self;
+        let Self { tree, code, is_whole, part_len, kept, leaf } = self;
         if *is_whole {
             return visit(&code.0, tree);
         }
+        leaf.begin(tree.labels_len);
         let mut compiler = Compiler {
             tree,
             limits,
             kernel,
             part_len: *part_len,
-            kept: Default::default(),
+            kept,
             next_children: Vec::new(),
             code,
-            leaf: Leaf::new(tree.labels_len),
+            leaf,
             cancel,
         };
         for part in 0.. {
@@ -97,7 +109,7 @@ struct Compiler<'a> {
     kernel: Kernel,
     part_len: usize,
     /// The words of the sample that the queen at each depth leaves.
-    kept: [Vec<u64>; MAX_ROWS],
+    kept: &'a mut [Vec<u64>; MAX_ROWS],
     /// Where the next part begins: the number of the child with which the node at each depth goes on, the root's number
     /// last. It is empty before the first part and after the last one.
     ///
@@ -110,7 +122,7 @@ struct Compiler<'a> {
     /// ```
     next_children: Vec<usize>,
     code: &'a mut Code,
-    leaf: Leaf,
+    leaf: &'a mut Leaf,
     cancel: &'a Cancel,
 }
 

@@ -29,9 +29,9 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Makes an empty leaf with room for this number of labels.
-    pub(super) fn new(labels: usize) -> Self {
-        Self { completions: Completions::new(labels), ..Self::default() }
+    /// Makes room for the labels of another tree, of which there are this many.
+    pub(super) fn begin(&mut self, labels: usize) {
+        self.completions.begin(labels);
     }
 
     /// Removes the contents of the last leaf.
@@ -150,11 +150,14 @@ struct Completions {
 }
 
 impl Completions {
-    /// Makes empty groups for this number of labels.
-    fn new(labels: usize) -> Self {
+    /// Makes empty groups for this number of labels. Each section has left all groups empty.
+    fn begin(&mut self, labels: usize) {
         let labels_end = u32::try_from(labels).expect("a label is a set of columns of 32 bits");
-        let groups = (0..labels_end).map(|label| ([label; _], 0)).collect();
-        Self { groups, labels: vec![0; labels + 1], ..Self::default() }
+        self.groups.clear();
+        self.groups.extend((0..labels_end).map(|label| ([label; _], 0)));
+        self.labels.clear();
+        self.labels.resize(labels + 1, 0);
+        self.labels_len = 0;
     }
 
     /// Adds a completion, its packed halves, to the group of its label.

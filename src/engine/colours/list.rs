@@ -42,14 +42,20 @@ pub(super) struct List {
     /// empty.
     stretch: Range<usize>,
     words: Vec<u64>,
+    /// The labels of all blocks.
+    labels: Vec<u32>,
     blocks: Vec<BlockOfList>,
     /// The words in the order in which they are found.
     found: Vec<u64>,
+    /// The labels that have words.
+    listed: Vec<ListedLabel>,
+    /// Room for the sets of columns of the centre zone that fit into a label.
+    fitting: Vec<u32>,
 }
 
-/// A block of a list: its labels, by their number within the block, and where its words are.
+/// A block of a list: where its labels are, by their number within the block, and where its words are.
 struct BlockOfList {
-    labels: Vec<u32>,
+    labels: Range<usize>,
     words: Range<usize>,
 }
 
@@ -80,8 +86,11 @@ impl List {
             to_list: Vec::new(),
             stretch: 0..0,
             words: Vec::new(),
+            labels: Vec::new(),
             blocks: Vec::new(),
             found: Vec::new(),
+            listed: Vec::new(),
+            fitting: Vec::new(),
         }
     }
 
@@ -141,26 +150,27 @@ impl List {
     ) -> Result<(), Interrupt> {
         self.stretch = 0..0;
         self.blocks.clear();
-        let (listed, end) = self.find(from, stretch_words, kernel, cancel)?;
-        self.make_blocks(listed);
+        let end = self.find(from, stretch_words, kernel, cancel)?;
+        self.make_blocks();
         self.stretch = from..end;
         Ok(())
     }
 
-    /// Finds the words of the labels from number `from` on, until there are `stretch_words` words or more. Returns the
-    /// labels that have words, and where the next stretch begins.
+    /// Finds the words of the labels from number `from` on, until there are `stretch_words` words or more, and lists the
+    /// labels that have any. Returns where the next stretch begins.
     fn find(
         &mut self,
         from: usize,
         stretch_words: usize,
         kernel: Kernel,
         cancel: &Cancel,
-    ) -> Result<(Vec<ListedLabel>, usize), Interrupt> {
-        let Self { board, centre, outer, to_list, found, .. } = self;
-        let mut listed = Vec::new();
+    ) -> Result<usize, Interrupt> {
+        let Self { board, centre, outer, to_list, found, listed, fitting, .. } = self;
+        listed.clear();
         let mut end = from;
         let mut found_len = 0;
-        let mut fitting = vec![0; centre.columns.len()];
+        fitting.clear();
+        fitting.resize(centre.columns.len(), 0);
         for label in &to_list[from..] {
             let start = found_len;
             let columns = board.label(*label);
@@ -189,28 +199,33 @@ impl List {
                 break;
             }
         }
-        Ok((listed, end))
+        Ok(end)
     }
 
     /// Orders labels by how many words they have, cuts them into blocks, and adds the number of its label to each word.
     /// Labels with equally many words come in the reverse order in the second count.
-    fn make_blocks(&mut self, mut listed: Vec<ListedLabel>) {
-        let Self { words, found, .. } = self;
+    fn make_blocks(&mut self) {
+        let Self { words, found, listed, labels, .. } = self;
         if self.board.which == WhichCount::Second {
             listed.reverse();
         }
         listed.sort_by_key(|label| Reverse(label.found.len()));
         let words_len: usize = listed.iter().map(|label| label.found.len()).sum();
+        labels.clear();
         words.clear();
         words.reserve(words_len + SLACK);
         for of_block in listed.chunks(self.block_labels) {
-            let start = words.len();
+            let first_word = words.len();
+            let first_label = labels.len();
             for (number, label) in (0_u64..).zip(of_block) {
                 let tag = number << LABEL_SHIFT;
+                labels.push(label.label);
                 words.extend(found[label.found.clone()].iter().map(|word| word | tag));
             }
-            let labels = of_block.iter().map(|label| label.label).collect();
-            self.blocks.push(BlockOfList { labels, words: start..words.len() });
+            self.blocks.push(BlockOfList {
+                labels: first_label..labels.len(),
+                words: first_word..words.len(),
+            });
         }
         words.resize(words_len + SLACK, 0);
     }
@@ -222,7 +237,7 @@ impl List {
 
     fn block<'a>(&'a self, number: usize, block: &'a BlockOfList) -> Block<'a> {
         let words = Words { len: block.words.len(), padded: &self.words[block.words.start..] };
-        Block { number, labels: &block.labels, words }
+        Block { number, labels: &self.labels[block.labels.clone()], words }
     }
 }
 
@@ -285,8 +300,8 @@ struct Zone {
 }
 
 impl Zone {
-    fn new(board: &SubBoard, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
-        let tree = Tree::new(board, &[rows], std::iter::empty());
+    fn new(board: &Arc<SubBoard>, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
+        let tree = Tree::of_rows(board, rows);
         // All placements are found twice: first to count them, and then to put each in its place. Keeping them in
         // between would take three times the memory.
         let mut starts = vec![0; board.columns as usize + 2];

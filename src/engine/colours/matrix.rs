@@ -39,6 +39,8 @@ pub(super) struct Matrix {
     /// The number of rows that each block of the light list has.
     rows_of_block: usize,
     coefficients: Coefficients,
+    /// The ties of two blocks, in memory that is kept.
+    ties: Vec<Tie>,
     limits: Limits,
 }
 
@@ -51,6 +53,7 @@ impl Matrix {
             entries: Vec::new(),
             rows_of_block: 0,
             coefficients: Coefficients::default(),
+            ties: Vec::new(),
             limits,
         }
     }
@@ -107,6 +110,7 @@ impl Matrix {
                 light.list_parity,
                 block.labels,
                 heavy_labels,
+                &mut self.ties,
             );
             for (place, y) in odd_ranks.iter().enumerate() {
                 pair_multiplicities.resolve_ties(*y);
@@ -185,11 +189,11 @@ impl Coefficients {
 }
 
 /// The multiplicities of the pairs of labels of two blocks, a heavy one and a light one.
-struct PairMultiplicities {
+struct PairMultiplicities<'a> {
     /// A row for each heavy label, with a multiplicity for each light label.
     rows: [Entries; BLOCK_LABELS],
     /// The pairs with a label that ties with the white rows. Their multiplicities depend on y.
-    ties: Vec<Tie>,
+    ties: &'a mut Vec<Tie>,
 }
 
 /// A pair of labels whose multiplicity depends on y.
@@ -201,21 +205,22 @@ struct Tie {
     pair: PairMultiplicity,
 }
 
-impl PairMultiplicities {
+impl<'a> PairMultiplicities<'a> {
     /// Finds the multiplicities of the pairs of two blocks. Pairs with ties get theirs from
-    /// [`PairMultiplicities::resolve_ties`].
+    /// [`PairMultiplicities::resolve_ties`]. Whatever is in `ties` goes.
     fn new(
         multiplicities: Multiplicities<'_>,
         light_parity: Parity,
         light_labels: &[u32],
         heavy_labels: &[u32],
+        ties: &'a mut Vec<Tie>,
     ) -> Self {
         let light_factors = factors(multiplicities, light_parity, light_labels);
         let heavy_factors = factors(multiplicities, light_parity.other(), heavy_labels);
         let light_known = light_factors.map(Option::unwrap_or_default);
         let heavy_known = heavy_factors.map(Option::unwrap_or_default);
         let rows = heavy_known.map(|heavy| Entries(light_known.map(|light| heavy * light)));
-        let mut ties = Vec::new();
+        ties.clear();
         if light_factors.iter().chain(&heavy_factors).all(Option::is_some) {
             return Self { rows, ties };
         }
@@ -236,7 +241,7 @@ impl PairMultiplicities {
 
     /// Finds the multiplicities of the pairs with ties for the unit with this y.
     fn resolve_ties(&mut self, y: u32) {
-        for tie in &self.ties {
+        for tie in &*self.ties {
             self.rows[tie.heavy].0[tie.light] = tie.pair.in_unit(y);
         }
     }

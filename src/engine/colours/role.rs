@@ -1,5 +1,7 @@
 //! The light or the heavy colour at work: its list, and the program of its tree.
 
+use std::sync::Arc;
+
 use super::compile::Program;
 use super::limits::Limits;
 use super::list::{Block, List, Zones};
@@ -17,13 +19,13 @@ pub(super) struct ColourBoards {
     /// The placements on the even rows, zone by zone.
     zones: Zones,
     /// The sub-board with the odd rows.
-    tree: SubBoard,
+    tree: Arc<SubBoard>,
 }
 
 impl ColourBoards {
     pub(super) fn new(units: &UnitList, colour: Colour, which: WhichCount) -> Self {
         let [list, tree] = sub_boards(units.size, colour, which);
-        Self { list_parity: colour.list_parity(), zones: Zones::new(list), tree }
+        Self { list_parity: colour.list_parity(), zones: Zones::new(list), tree: Arc::new(tree) }
     }
 }
 
@@ -42,7 +44,7 @@ impl Role {
         Self {
             list_parity: boards.list_parity,
             list: List::new(&boards.zones, limits.block_labels),
-            program: Program::new(Tree::new(&boards.tree, &[], std::iter::empty()), part_len),
+            program: Program::new(Tree::new(&boards.tree), part_len),
         }
     }
 
@@ -65,7 +67,7 @@ impl Role {
         let smallest_x = batch.x_class.start;
         let labels = units.multiplicities(batch.a, smallest_x).labels(boards.list_parity.other());
         self.list_parity = boards.list_parity;
-        self.program.begin(Tree::new(&boards.tree, &row_sets, labels));
+        self.program.begin().begin(&boards.tree, &row_sets, labels);
     }
 
     /// Begins the list of the placements on the even rows of a batch.

@@ -2,6 +2,7 @@
 
 mod reference;
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -173,7 +174,7 @@ fn a_list_has_each_placement_once() {
             listed.extend(words.map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
-        let tree = Tree::new(&board, &[rows], std::iter::empty());
+        let tree = Tree::of_rows(&Arc::new(board.clone()), rows);
         tree.each_placement(&cancel, &mut |columns, word| {
             placed.push((board.label(columns), word));
         });

@@ -4,7 +4,11 @@
 //! A tree may have several row sets. Sets that begin with equal rows share the upper part of the tree, so the rows
 //! that all sets have come first.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use super::squares::{Queens, SubBoard};
+use super::subsets::MAX_ROWS;
 use crate::cancel::Cancel;
 
 /// The index of labels that are left out.
@@ -12,10 +16,11 @@ pub(super) const DROPPED: u32 = u32::MAX;
 
 /// The placements on the rows of some sets.
 pub(super) struct Tree {
-    pub(super) board: SubBoard,
+    pub(super) board: Arc<SubBoard>,
     /// The row sets, ordered by their rows.
     pub(super) sets: Vec<RowSet>,
-    /// For each set of columns, the index of its label among the labels of the tree, or [`DROPPED`].
+    /// For each set of columns, the index of its label among the labels of the tree, or [`DROPPED`]. It is empty in a
+    /// tree without labels.
     pub(super) labels: Vec<u32>,
     /// The number of labels of the tree, without those that are left out.
     pub(super) labels_len: usize,
@@ -25,9 +30,36 @@ pub(super) struct Tree {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowSet {
     /// The rows. The rows that all sets of the class have come first.
-    pub(super) rows: Vec<u32>,
+    pub(super) rows: Rows,
     /// The number of the row set in its class, from 0.
     pub(super) number: u32,
+}
+
+/// Some rows in their order. They are no vector, because there are many short ones, which come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rows {
+    /// The rows, and zeros behind them.
+    rows: [u32; MAX_ROWS],
+    len: usize,
+}
+
+impl Rows {
+    fn new(rows: impl Iterator<Item = u32>) -> Self {
+        let mut these = Self { rows: [0; MAX_ROWS], len: 0 };
+        for row in rows {
+            these.rows[these.len] = row;
+            these.len += 1;
+        }
+        these
+    }
+}
+
+impl Deref for Rows {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.rows[..self.len]
+    }
 }
 
 /// A queen in the next row of some sets.
@@ -38,25 +70,47 @@ pub(super) struct Child<'a> {
 }
 
 impl Tree {
-    /// Makes the tree of these row sets, with these labels. Other labels are left out.
-    pub(super) fn new(board: &SubBoard, sets: &[u32], labels: impl Iterator<Item = u32>) -> Self {
-        let common = sets.iter().fold(u32::MAX, |all, rows| all & rows);
-        let mut order = board.rows_from_middle.clone();
-        order.sort_by_key(|row| common >> row & 1 == 0);
-        let mut row_sets = Vec::new();
-        for (number, set) in (0..).zip(sets) {
-            let rows = order.iter().copied().filter(|row| set >> row & 1 == 1).collect();
-            row_sets.push(RowSet { rows, number });
-        }
-        row_sets.sort_unstable();
-        let mut indices = vec![DROPPED; board.columns as usize + 1];
+    /// Makes a tree without row sets.
+    pub(super) fn new(board: &Arc<SubBoard>) -> Self {
+        Self { board: Arc::clone(board), sets: Vec::new(), labels: Vec::new(), labels_len: 0 }
+    }
+
+    /// Makes the tree of one row set, without labels, to visit its placements.
+    pub(super) fn of_rows(board: &Arc<SubBoard>, rows: u32) -> Self {
+        let mut tree = Self::new(board);
+        tree.begin_sets(&[rows]);
+        tree
+    }
+
+    /// Makes this the tree of these row sets, with these labels, in the same memory. Other labels are left out.
+    pub(super) fn begin(
+        &mut self,
+        board: &Arc<SubBoard>,
+        sets: &[u32],
+        labels: impl Iterator<Item = u32>,
+    ) {
+        self.board = Arc::clone(board);
+        self.begin_sets(sets);
+        self.labels.clear();
+        self.labels.resize(board.columns as usize + 1, DROPPED);
         let mut labels_end = 0;
         for label in labels {
-            indices[board.label(label) as usize] = labels_end;
+            self.labels[board.label(label) as usize] = labels_end;
             labels_end += 1;
         }
-        let labels_len = labels_end as usize;
-        Self { board: board.clone(), sets: row_sets, labels: indices, labels_len }
+        self.labels_len = labels_end as usize;
+    }
+
+    fn begin_sets(&mut self, sets: &[u32]) {
+        let common = sets.iter().fold(u32::MAX, |all, rows| all & rows);
+        let mut order = self.board.rows_from_middle.clone();
+        order.sort_by_key(|row| common >> row & 1 == 0);
+        self.sets.clear();
+        for (number, set) in (0..).zip(sets) {
+            let rows = order.iter().copied().filter(|row| set >> row & 1 == 1);
+            self.sets.push(RowSet { rows: Rows::new(rows), number });
+        }
+        self.sets.sort_unstable();
     }
 
     /// Returns each queen in the next row of these sets.
