@@ -5,6 +5,7 @@ mod common;
 
 // The total is exact, and every engine, kernel and unit agrees with a simpler way to count.
 mod agreement;
+mod check_unit;
 mod counts;
 mod plans;
 mod recount;
