@@ -79,9 +79,10 @@ mod pictures;
 mod unread;
 mod usage;
 
-// Help texts, manuals and examples are true, and a build names its sources.
+// Help texts, manuals, drawings and examples are true, and a build names its sources.
 mod commit;
 mod console;
+mod drawings;
 mod examples;
 mod generated;
 mod help;

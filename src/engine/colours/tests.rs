@@ -1,6 +1,7 @@
 //! Tests engine `colours` on small boards. With tiny limits they take the paths of large boards.
 
 mod reference;
+mod symmetries;
 
 use std::thread;
 use std::time::{Duration, Instant};
