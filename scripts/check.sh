@@ -123,6 +123,9 @@ has_libfaketime() { compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null
 has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 
+# Everything that is counted there must be where the script looks for it.
+numbers() { scripts/testing-numbers.sh; }
+
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
   RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 \
@@ -130,13 +133,15 @@ one-thread() {
 }
 
 kernels() {
-  local kernel here
+  local kernel here names
   here=$(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
   for kernel in $here; do
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
   done
-  for kernel in $(sed -n 's/^ *pub const NAMES: .*\[\(.*\)\];/\1/p' src/engine/simd.rs | tr -d '",'); do
+  names=$(sed -n 's/^ *pub.* const NAMES: .*\[\(.*\)\];/\1/p' src/engine/simd.rs | tr -d '",')
+  [ -n "$names" ] || fail "src/engine/simd.rs names no kernel"
+  for kernel in $names; do
     [[ " $here " = *" $kernel "* ]] || skip "$kernel, which this CPU cannot run"
   done
 }
@@ -220,7 +225,7 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
+stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
   package aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
