@@ -225,8 +225,8 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
-  package aarch64 shellcheck licences audit)
+stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
+  msrv package aarch64 shellcheck licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

@@ -5,8 +5,8 @@
 //! these signs for each square, perhaps a label before them, and a remark behind them:
 //!
 //! * `Q` is a queen.
-//! * `#` is a black square. In a drawing with `#`, `.` is a white one. `W` and `w` are white squares, and `b` is a black
-//!   one.
+//! * `#` is a black square. In a drawing with `#`, `.` is a white one. `W` and `w` are white squares, and `b` is a
+//!   black one.
 //! * `x` is a square that a queen above attacks. In a row with `x` all other squares are free.
 //! * `r` and `f` are squares on a rising or a falling diagonal of a queen above.
 //!
@@ -101,7 +101,10 @@ impl Drawing {
         let queens = self.queens();
         let [height, width] = [self.rows.len(), self.rows[0].len()];
         if self.is_solution_expected() {
-            let columns: Vec<u32> = queens.iter().map(|(_, column)| *column as u32).collect();
+            let mut columns = Vec::new();
+            for (_, column) in &queens {
+                columns.push(u32::try_from(*column).expect("a small board"));
+            }
             let rows_are_filled = queens.iter().map(|(row, _)| *row).eq(0..height);
             if !rows_are_filled || Solution::new(columns).is_none() {
                 return Some("no solution".to_owned());
@@ -118,7 +121,7 @@ impl Drawing {
         for (row, signs) in self.rows.iter().enumerate() {
             let marks_attacks = signs.contains(&'x');
             for (column, sign) in signs.iter().enumerate() {
-                let is_white = (row + column) % 2 == 0;
+                let is_white = (row + column).is_multiple_of(2);
                 let above = || queens.iter().filter(|queen| queen.0 < row);
                 let is_on_rising = || above().any(|queen| queen.0 + queen.1 == row + column);
                 let is_on_falling = || above().any(|queen| queen.0 + column == row + queen.1);

@@ -68,8 +68,8 @@ fn binomial(of: u64, size: u64) -> u64 {
 ///   So half of the other rows decide, and over all a there are (N choose h) of these choices.
 /// * *Even boards:* white rows are a of the N even rows and a of the N odd ones, which over all a makes (n choose N)
 ///   choices. The half-turn leaves those unchanged that have x = y, which are 2^N. One flip leaves those unchanged that
-///   have 2a = N and y = M - 1 - x, which are M = (N choose h) if N is even. The other flip asks for x = M - 1 - x, which
-///   no x has, because M is even.
+///   have 2a = N and y = M - 1 - x, which are M = (N choose h) if N is even. The other flip asks for x = M - 1 - x,
+///   which no x has, because M is even.
 #[test]
 fn the_number_of_units_of_colours_has_a_closed_form() {
     for n in 4..=30 {

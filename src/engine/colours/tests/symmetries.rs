@@ -57,7 +57,11 @@ impl Sets {
         let even_rank = |set: u32| self.even.rank(set);
         // On even boards the odd sets are reversed before they are ranked.
         let odd_rank = |set: u32| {
-            if self.n % 2 == 0 { self.odd.rank_of_reversed(set) } else { self.odd.rank(set) }
+            if self.n.is_multiple_of(2) {
+                self.odd.rank_of_reversed(set)
+            } else {
+                self.odd.rank(set)
+            }
         };
         let row = |queen: &(u32, u32)| queen.0;
         let column = |queen: &(u32, u32)| queen.1;
@@ -121,7 +125,7 @@ fn the_table_of_symmetries_holds_for_every_solution() {
                 for (row, column) in &mut image {
                     (*row, *column) = square(n - 1, *row, *column);
                 }
-                let cell = if n % 2 == 0 { on_even } else { on_odd };
+                let cell = if n.is_multiple_of(2) { on_even } else { on_odd };
                 assert_eq!(
                     sets.numbers(&image),
                     sets.evaluate(cell, numbers),
