@@ -124,6 +124,9 @@ has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 has_valgrind() { has valgrind valgrind; }
 
+# Everything that is counted there must be where the script looks for it.
+numbers() { scripts/testing-numbers.sh; }
+
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
   RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 \
@@ -131,13 +134,15 @@ one-thread() {
 }
 
 kernels() {
-  local kernel here
+  local kernel here names
   here=$(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
   for kernel in $here; do
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
   done
-  for kernel in $(sed -n 's/^ *pub const NAMES: .*\[\(.*\)\];/\1/p' src/engine/simd.rs | tr -d '",'); do
+  names=$(sed -n 's/^ *pub.* const NAMES: .*\[\(.*\)\];/\1/p' src/engine/simd.rs | tr -d '",')
+  [ -n "$names" ] || fail "src/engine/simd.rs names no kernel"
+  for kernel in $names; do
     [[ " $here " = *" $kernel "* ]] || skip "$kernel, which this CPU cannot run"
   done
 }
@@ -259,8 +264,8 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc msrv
-  package release aarch64 shellcheck workflows licences audit)
+stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
+  msrv package release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

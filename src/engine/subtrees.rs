@@ -10,8 +10,8 @@
 //! ```text
 //!   row 0  . Q . . . . . .  \  prefix: one unit for each
 //!   row 1  . . . . Q . . .  /  legal pair of squares
-//!   row 2  x x . x x . x .  \
-//!   row 3  . x x . x . . x   \  subtree: the nodes of a row are kept in one
+//!   row 2  . x . x x x . .  \
+//!   row 3  . x x . x . x .   \  subtree: the nodes of a row are kept in one
 //!    ...                     /  buffer and taken 1, 4, 8 or 16 at a time
 //!   row 7  . . . . . . . .  /
 //! ```

@@ -5,6 +5,7 @@ mod common;
 
 // The total is exact, and every engine, kernel and unit agrees with a simpler way to count.
 mod agreement;
+mod check_unit;
 mod counts;
 mod plans;
 mod recount;
@@ -78,9 +79,10 @@ mod pictures;
 mod unread;
 mod usage;
 
-// Help texts, manuals and examples are true, and a build names its sources.
+// Help texts, manuals, drawings and examples are true, and a build names its sources.
 mod commit;
 mod console;
+mod drawings;
 mod examples;
 mod generated;
 mod help;

@@ -97,7 +97,7 @@ struct Printed {
     unit_count: u64,
 }
 
-/// A set of rows or columns, ordered as the function `key` in docs/FORMAT.md orders them.
+/// A set of rows or columns, ordered as the function `key` in scripts/check-unit.py orders them.
 type Key = (usize, Vec<(Vec<bool>, Vec<bool>)>);
 
 fn numbers(list: &Value) -> BTreeSet<u64> {
@@ -147,7 +147,7 @@ fn least(n: u64, set: &BTreeSet<u64>) -> Key {
     images.iter().map(|image| key(n, image)).min().expect("an image")
 }
 
-/// Counts a unit solution by solution, as docs/FORMAT.md says.
+/// Counts a unit solution by solution, by the rules that docs/FORMAT.md names.
 fn count_as_a_stranger(n: u64, unit: &Printed) -> u64 {
     let mut count = 0;
     for solution in Solutions::new(size(u32::try_from(n).expect("small"))) {

@@ -51,14 +51,17 @@ fn a_cancelled_search_is_an_error() {
 #[test]
 fn counts_agree_with_the_images_of_all_solutions() {
     let cancel = Cancel::new();
-    for n in 1..=9 {
+    for n in 1..=10 {
         let size = size(n);
+        let known = size.published();
         let solutions: Vec<Solution> = Solutions::new(size).collect();
         let unchanged_by = |image: usize| {
             solutions.iter().filter(|solution| solution.images()[image] == **solution).count()
         };
         assert_eq!(half_turn(size, &cancel), Ok(unchanged_by(2) as u128), "n = {n}");
         assert_eq!(quarter_turn(size, &cancel), Ok(unchanged_by(1) as u128), "n = {n}");
+        assert_eq!(known.half_turn, Some(unchanged_by(2) as u128), "n = {n}");
+        assert_eq!(known.quarter_turn, Some(unchanged_by(1) as u128), "n = {n}");
         assert_eq!(unchanged_by(1), unchanged_by(3), "n = {n}");
         if n > 1 {
             for reflection in 4..8 {
@@ -71,5 +74,8 @@ fn counts_agree_with_the_images_of_all_solutions() {
         let classes = Classes { of_eight: of(8), of_four: of(4), of_two: of(2), of_one: of(1) };
         let total = solutions.len() as u128;
         assert_eq!(Classes::count(size, total, &cancel), Ok(classes), "n = {n}");
+        assert_eq!(known.total, Some(total), "n = {n}");
+        assert_eq!(known.fundamental, Some(orbits.len() as u128), "n = {n}");
+        assert_eq!(known.asymmetric, Some(of(8)), "n = {n}");
     }
 }

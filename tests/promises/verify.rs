@@ -2,16 +2,17 @@
 //! docs/JOURNAL.md makes this promise under "What `verify` proves".
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use nqueens::record::Record;
 use nqueens::verify::{self, Verdict, choose_units};
-use nqueens::{Cancel, Count, Engine, Error};
+use nqueens::{Cancel, Count, Engine, Error, Plan, WhichCount};
 
 use crate::common::{
-    arg, contents, count_into, fresh, json, keep_lines, nqueens, output, raise_counts, run, size,
-    stderr, stdout,
+    arg, contents, count_into, first_line_with_check_digits, fresh, json, keep_lines, nqueens,
+    output, raise_counts, run, size, stderr, stdout, with_check_digits,
 };
 
 /// A finished journal of a small board, with one unit in each line.
@@ -106,6 +107,53 @@ fn a_seed_chooses_the_units_that_it_always_chose() {
     assert_eq!(choose_units(&[&contents], 10, 7), [1, 10, 18, 25, 27, 33, 36, 43, 65, 79]);
     let of_another = choose_units(&[&contents], 10, u64::MAX);
     assert_eq!(of_another, [0, 16, 19, 31, 52, 60, 62, 63, 65, 72]);
+}
+
+/// A journal of n = 24, which takes minutes to count, with these finished units, each with the count 0.
+fn with_finished_units(name: &str, which: WhichCount, finished: Range<usize>) -> Record {
+    let plan = Plan::new(size(24), Engine::Colours, None).expect("a plan").for_count(which);
+    let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
+    let mut text = first.clone();
+    // A line has at most 1 MiB.
+    for start in finished.clone().step_by(100_000) {
+        let end = finished.end.min(start + 100_000);
+        let counts = vec!["0"; end - start].join(",");
+        let times = "elapsed-ms=1 busy-us=1";
+        let line = format!("done units={start}..{end} solutions=0 {times} counts={counts}");
+        text += &with_check_digits(&first, &line);
+    }
+    let path = fresh(&format!("verify-{name}.journal"));
+    fs::write(&path, text).expect("room");
+    contents(&path)
+}
+
+/// docs/Q28.md publishes seeds. On the units of n = 24, and on a part of them in two records, they choose these units,
+/// which are from `choose` in scripts/check-unit.py.
+#[test]
+fn published_seeds_choose_the_units_that_another_program_chooses() {
+    let units = 677_294;
+    let whole = with_finished_units("whole-24", WhichCount::First, 0..units);
+    let choices = [
+        (24, [18_899, 341_579, 383_277, 437_634, 451_836, 572_846]),
+        (25, [23_899, 88_176, 133_945, 311_709, 428_687, 666_338]),
+        (2511, [399_575, 460_775, 497_104, 587_761, 633_403, 635_155]),
+    ];
+    for (seed, chosen) in choices {
+        assert_eq!(choose_units(&[&whole], 6, seed), chosen, "{seed}");
+    }
+    let chosen = choose_units(&[&whole], 200, 24);
+    assert_eq!((chosen.len(), chosen[0], chosen.iter().sum::<usize>()), (200, 7254, 65_386_993));
+
+    // A unit is finished if one of the two counts has it.
+    let first = with_finished_units("first-24", WhichCount::First, 0..300_000);
+    let second = with_finished_units("second-24", WhichCount::Second, 600_000..units);
+    let of_both = [
+        (24, [10_528, 190_280, 213_508, 243_788, 251_699, 619_109]),
+        (2514, [4995, 27_525, 33_623, 104_173, 164_052, 230_445]),
+    ];
+    for (seed, chosen) in of_both {
+        assert_eq!(choose_units(&[&first, &second], 6, seed), chosen, "{seed}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests engine `colours` on small boards. With tiny limits they take the paths of large boards.
 
 mod reference;
+mod symmetries;
 
 use std::sync::Arc;
 use std::thread;

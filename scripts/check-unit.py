@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Recounts random units of a journal of nqueens by plain backtracking, as a program of its own.
+
+    scripts/check-unit.py JOURNAL [--units K] [--seed S]
+
+It needs Python 3.9, and runs no code of nqueens. It reads the journal as docs/FORMAT.md describes it, makes the units
+of any engine by the rules of that page and of docs/COLOURS.md, and counts a unit by trying every square. A seed chooses
+the same units as in 'nqueens verify'. With engine colours, making the units takes about 40 s and 550 MB at n = 24, and
+counting one of them takes about 0.2 s at n = 18 and 20 s at n = 22.
+
+Exit code 0: the recounted units have the recorded counts, and every line of the journal is sound. 1: a count differs, a
+line is damaged, no unit is finished, or the file cannot be read. 2: wrong usage.
+
+Here rows and columns are numbered from 0.
+"""
+
+import argparse
+import random
+import re
+import sys
+import zlib
+from collections import Counter
+from itertools import combinations
+
+
+def placements(rows):
+    """Counts the ways to place a queen in each of these rows so that none attacks another, by the set of their columns.
+
+    A row comes with the set of columns that it allows. A set is a number whose bit c stands for column c.
+    """
+    found = Counter()
+
+    def place(index, columns, sums, differences):
+        if index == len(rows):
+            found[columns] += 1
+            return
+        row, allowed = rows[index]
+        # Along a rising diagonal row + column is the same everywhere, and along a falling one row - column is.
+        free = allowed & ~(columns | sums >> row | differences >> (64 - row))
+        while free:
+            queen = free & -free
+            free -= queen
+            place(index + 1, columns | queen, sums | queen << row, differences | queen << (64 - row))
+
+    place(0, 0, 0, 0)
+    return found
+
+
+class PlainUnit:
+    """The solutions whose queen of each row stands in one of the columns that the unit allows there, each once."""
+
+    def __init__(self, allowed, weight):
+        self.allowed, self.weight = allowed, weight
+
+    def count(self, is_second):
+        n = len(self.allowed)
+        allowed = self.allowed
+        if is_second:  # The image under the flip of the columns.
+            allowed = [sum(1 << (n - 1 - c) for c in range(n) if columns >> c & 1) for columns in allowed]
+        return sum(placements(list(enumerate(allowed))).values())
+
+
+class ColoursUnit:
+    """A unit of engine `colours`: the solutions whose white queens have these rows, with their multiplicities.
+
+    A queen is white if its row and its column are both even or both odd. A set of rows or columns is a text with a
+    digit for each number: "0011" is the set of the numbers 2 and 3.
+    """
+
+    def __init__(self, white_rows, weight):
+        self.white_rows, self.weight = white_rows, weight
+
+    def count(self, is_second):
+        n = len(self.white_rows)
+        board = (1 << n) - 1
+        even_columns = sum(1 << c for c in range(0, n, 2))
+        white, black = [], []
+        for row, digit in enumerate(self.white_rows):
+            is_white = digit == "1"
+            columns = even_columns if (row % 2 == 0) == is_white else board - even_columns
+            # The second count counts the image of the unit under the flip of the rows.
+            square_row = n - 1 - row if is_second else row
+            (white if is_white else black).append((square_row, columns))
+        # Queens of different colours attack each other only along rows and columns.
+        white = placements(white)
+        total = 0
+        for columns, ways in placements(black).items():
+            white_columns = board - columns
+            if white_columns in white:
+                total += ways * white[white_columns] * self.multiplicity(white_columns)
+        return total
+
+    def multiplicity(self, white_columns):
+        """Returns how often the unit counts a solution whose white queens have these columns: rules 2 and 3."""
+        n = len(self.white_rows)
+        columns = f"{white_columns:0{n}b}"[::-1]
+        factor = times(least(self.white_rows), least(columns))
+        if n % 2 == 1:
+            # Rule 2: the flip of the columns of an odd board maps the solutions of the unit to each other. They are
+            # compared by their even columns.
+            even = columns[::2]
+            factor *= times(order(even[::-1]), order(even))
+        return factor
+
+
+def times(own, other):
+    """Returns how often a solution is counted, if the smaller one of it and its image is counted for both."""
+    return (own < other) + (own <= other)
+
+
+def order(digits):
+    """Returns what orders sets of even (or odd) numbers: first the digits without three at either end, then all."""
+    return digits[3:-3], digits
+
+
+def key(numbers):
+    """Returns a, the rank of the even set and the rank of the odd set, which is reversed on even boards."""
+    even, odd = numbers[::2], numbers[1::2]
+    # A binary number begins with the digit of the highest number.
+    return even.count("1"), order(even[::-1]), order(odd if len(numbers) % 2 == 0 else odd[::-1])
+
+
+def images(numbers):
+    """Returns the images of a set of rows, or of columns, under the two flips and the half-turn."""
+    found = {numbers, numbers[::-1]}
+    if len(numbers) % 2 == 0:  # Then a flip exchanges the colours.
+        found |= {image.translate(str.maketrans("01", "10")) for image in found}
+    return found
+
+
+def least(numbers):
+    """Returns the key of a set of rows or columns."""
+    return min(map(key, images(numbers)))
+
+
+def colours_units(n):
+    """Returns the units of engine `colours`: rule 1 says which rows are one, and the weight is the number of images."""
+    units = []
+    # Rows with more even ones on an even board are not their own key, because a flip leaves fewer.
+    most = (n + 1) // 2 if n % 2 == 1 else n // 4
+    for a in range(n % 2, most + 1):
+        for even in combinations(range(0, n, 2), a):
+            for odd in combinations(range(1, n, 2), a - n % 2):
+                white = {*even, *odd}
+                rows = "".join("1" if row in white else "0" for row in range(n))
+                if key(rows) == least(rows):
+                    units.append((key(rows), ColoursUnit(rows, len(images(rows)))))
+
+    def in_order(keyed_unit):
+        a, even, odd = keyed_unit[0]
+        return a, even[0], odd[0], even, odd
+
+    return [unit for _, unit in sorted(units, key=in_order)]
+
+
+def first_row_units(n):
+    """Returns the units of the textbook engines: one for each column of the queen in row 0."""
+    board = (1 << n) - 1
+    return [PlainUnit([1 << column] + [board] * (n - 1), 1) for column in range(n)]
+
+
+def subtrees_units(n, split_rows):
+    """Returns the units of engine `subtrees`: all ways to place the queens of the first rows, case by case."""
+    split_rows = min(split_rows, n - 3)
+    units = []
+
+    def cut(allowed, weight, queens):
+        row = len(queens)
+        free = [column for column in range(n) if allowed[row] >> column & 1
+                if all(column != c and abs(column - c) != row - r for r, c in enumerate(queens))]
+        if row == split_rows:
+            if free:
+                units.append(PlainUnit([1 << column for column in queens] + allowed[row:], weight))
+            return
+        for column in free:
+            cut(allowed, weight, [*queens, column])
+
+    for allowed, weight in cases(n):
+        cut(allowed, weight, [])
+    return units
+
+
+def cases(n):
+    """Yields the cases of engine `subtrees`: the columns that are allowed in each row, and the weight."""
+    last = n - 1
+    for second in range(2, n):
+        # Queens in the corner and in column `second` of row 1. The queen of column 1 stands below row `second`.
+        allowed = [set(range(n)) for _ in range(n)]
+        allowed[0], allowed[1] = {0}, {second}
+        for row in range(2, second + 1):
+            allowed[row] -= {1}
+        yield bits(allowed), 8
+    for distance in range(1, n // 2):
+        right, bottom, left = (distance, last), (last, last - distance), (last - distance, 0)
+        for tied, weight in ((), 8), ((right,), 8), ((bottom,), 4), ((right, bottom), 8), ((right, bottom, left), 2):
+            if any(attack(*pair) for pair in combinations(tied, 2)):
+                continue
+            allowed = []
+            for row in range(n):
+                allowed.append({column for column in range(n)
+                                if all((row, column) == queen or not attack((row, column), queen) for queen in tied)})
+            allowed[0] &= {distance}
+            for row in {*range(1, n)} - {row for row, _ in tied}:
+                near_corner = set()
+                if row == last:
+                    near_corner = {*range(distance + 1), *range(last - distance, n)}
+                elif row <= distance or row >= last - distance:
+                    near_corner = {0, last}
+                allowed[row] -= near_corner
+            yield bits(allowed), weight
+
+
+def attack(one, other):
+    """Returns whether two squares are in one row, column or diagonal."""
+    rows, columns = abs(one[0] - other[0]), abs(one[1] - other[1])
+    return rows == 0 or columns == 0 or rows == columns
+
+
+def bits(sets):
+    return [sum(1 << column for column in columns) for columns in sets]
+
+
+def all_units(n, engine, split_rows):
+    """Returns the units of a plan, in order."""
+    if engine not in ("colours", "subtrees") and n >= 1:
+        return first_row_units(n)
+    if n < 4:  # Too small to be cut: the whole board is a unit.
+        return [PlainUnit([(1 << n) - 1] * n, 1)]
+    return colours_units(n) if engine == "colours" else subtrees_units(n, split_rows)
+
+
+class Fault(Exception):
+    """A reason to stop."""
+
+
+# The plan text of a first line.
+PLAN = (r"n=([12]?\d|3[0-2]) count=(first|second) "
+        r"engine=(permutation|board-scan|column-array|bool-arrays|bitmask|subtrees|colours) "
+        r"split-rows=(none|[1-4]) plan=[0-9a-f]{8} units=(\d+)")
+
+
+class Journal:
+    """The finished units of a journal, and what is wrong with its lines."""
+
+    def __init__(self, path):
+        # A last line without a line feed was cut off, as by a kill. A power cut may leave zeros.
+        lines = open(path, "rb").read().rstrip(b"\0").split(b"\n")[:-1]
+        self.plan = plan_of_first_line(lines[0]) if lines else None
+        if self.plan is None:
+            raise Fault("line 1 is damaged, or this is no journal of format 2")
+        n, which, engine, split_rows, units = re.fullmatch(PLAN, self.plan.decode()).groups()
+        self.is_second = which == "second"
+        self.units = all_units(int(n), engine, int(split_rows.replace("none", "0")))
+        if len(self.units) != int(units):
+            raise Fault(f"line 1 states {units} units, and there are {len(self.units)}")
+        self.counts, self.faults, others = {}, [], []
+        for number, line in enumerate(lines, 1):
+            other_plan = plan_of_first_line(line)
+            if other_plan is not None:  # Journals may be joined, also with one of another count.
+                others.append(other_plan)
+            elif is_line_of(self.plan, line):
+                self.take(number, line.decode(errors="replace"))
+            elif not any(is_line_of(other, line) for other in others):
+                self.faults.append(f"line {number} is damaged")
+
+    def take(self, number, line):
+        """Takes the counts of a line, which has a right CRC."""
+        if line.startswith("run "):
+            return
+        done = re.match(r"done units=(\d+)\.\.(\d+) solutions=(\d+) elapsed-ms=\d+ busy-us=\d+ counts=([\d,]+) ", line)
+        start, end, solutions = map(int, done.groups()[:3]) if done else (0, 0, 0)
+        counts = [int(count) for count in done[4].split(",")] if done else []
+        if not done or end - start != len(counts) or end > len(self.units):
+            self.faults.append(f"line {number} does not have the form of format 2")
+            return
+        summed = sum(count * unit.weight for count, unit in zip(counts, self.units[start:end]))
+        if summed != solutions:
+            self.faults.append(f"line {number} states {solutions} solutions, and its counts give {summed}")
+        for unit, count in enumerate(counts, start):
+            if self.counts.setdefault(unit, count) != count:
+                self.faults.append(f"line {number} has another count of unit {unit} than a line before it")
+
+
+def plan_of_first_line(line):
+    """Returns the plan text of a first line, or None if the line is no first line."""
+    text, crc = text_and_crc(line)
+    first = re.fullmatch(rb"nqueens-journal 2 version=[^ ]* (" + PLAN.encode() + rb")", text)
+    return first[1] if first and crc == zlib.crc32(text) else None
+
+
+def is_line_of(plan, line):
+    """Returns whether the CRC of a line is right in journals of this plan."""
+    text, crc = text_and_crc(line)
+    return crc == zlib.crc32(text, zlib.crc32(plan))
+
+
+def text_and_crc(line):
+    """Divides a line before its CRC, which is None if it has no digits."""
+    text, _, digits = line.removesuffix(b"\r").rpartition(b" ")
+    return text, int(digits, 16) if re.fullmatch(rb"[0-9a-f]{8}", digits) else None
+
+
+def choose(units, number, seed):
+    """Chooses a number of these units, as `nqueens verify` does: numbers of SplitMix64, and Floyd's sampling."""
+    if number >= len(units):
+        return units
+    mask, state, chosen = (1 << 64) - 1, seed, set()
+    for last in range(len(units) - number, len(units)):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & mask
+        position = (mixed ^ mixed >> 31) * (last + 1) >> 64
+        chosen.add(last if position in chosen else position)
+    return [units[position] for position in sorted(chosen)]
+
+
+def check(path, number, seed):
+    """Reads a journal, recounts units, and prints what was found. Returns the exit code."""
+    journal = Journal(path)
+    finished = sorted(journal.counts)
+    total = sum(journal.units[unit].weight * count for unit, count in journal.counts.items())
+    print("plan      ", journal.plan.decode())
+    print("finished  ", len(finished), "of", len(journal.units), "units")
+    print("total     " if len(finished) == len(journal.units) else "sum so far", total, flush=True)
+    chosen = choose(finished, number, seed)
+    faults = journal.faults
+    for unit in chosen:
+        recounted = journal.units[unit].count(journal.is_second)
+        if recounted != journal.counts[unit]:
+            faults.append(f"unit {unit} has the count {journal.counts[unit]}, and backtracking finds {recounted}")
+    print("recounted ", len(chosen), "units, chosen with seed", seed)
+    if not finished:
+        faults.append("nothing was checked, because no unit is finished")
+    for fault in faults:
+        print("fault     ", fault)
+    if not faults:
+        print("faults     none")
+    return 1 if faults else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("journal", metavar="JOURNAL")
+    parser.add_argument("--units", metavar="K", type=int, default=20, help="how many finished units to recount (20)")
+    parser.add_argument("--seed", metavar="S", type=int, help="which units are chosen, below 2^64 (a random number)")
+    options = parser.parse_args()
+    seed = random.SystemRandom().getrandbits(64) if options.seed is None else options.seed
+    if options.units < 0 or not 0 <= seed < 1 << 64:
+        parser.error("K is at least 0, and S from 0 to 2^64 - 1")
+    try:
+        return check(options.journal, options.units, seed)
+    except (OSError, Fault) as error:
+        print(f"check-unit.py: {options.journal}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

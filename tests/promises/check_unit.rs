@@ -1,0 +1,204 @@
+//! Promise: `scripts/check-unit.py`, a program in Python that knows only the pages and a journal, makes the units of
+//! every engine and finds the recorded counts. docs/FORMAT.md makes this promise under "Count a unit with your own program".
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use nqueens::Engine;
+
+use crate::common::{
+    count_into, engine_names, fresh, note_skipped, raise_counts, result, run, size, stdout,
+    with_check_digits,
+};
+
+/// All units of small boards.
+const ALL: &str = "1000000";
+
+/// Returns whether Python can run the script. If it cannot, says that the test is skipped.
+fn has_python() -> bool {
+    let asks = "import sys; sys.exit(sys.version_info < (3, 9))";
+    let has_python =
+        Command::new("python3").args(["-c", asks]).status().is_ok_and(|status| status.success());
+    if !has_python {
+        note_skipped("scripts/check-unit.py needs Python 3.9 or later");
+    }
+    has_python
+}
+
+/// Runs the script.
+fn check(journal: &Path, options: &[&str]) -> Output {
+    run(Command::new("python3").arg("scripts/check-unit.py").arg(journal).args(options))
+}
+
+/// The script finds no fault in a journal, and recounts this many units. Returns its output.
+fn passes(journal: &Path, units: &str) -> String {
+    let checked = check(journal, &["--units", units, "--seed", "1"]);
+    let (code, found, messages) = result(&checked);
+    assert_eq!((code, messages), (Some(0), ""), "{}: {found}", journal.display());
+    assert!(found.ends_with("faults     none\n"), "{found}");
+    found.to_owned()
+}
+
+/// A finished journal of the first or the second count, with these options.
+fn finished(name: &str, n: u32, options: &[&str], which: &str) -> PathBuf {
+    let path = fresh(&format!("check-unit-{name}.journal"));
+    let mut count = count_into(&n.to_string(), &path, options);
+    if which == "second" {
+        count.arg("--second");
+    }
+    let counted = run(&mut count);
+    assert!(counted.status.success(), "{counted:?}");
+    path
+}
+
+/// Makes journals of both counts of a board. The script finds the counts of this many units of each, and the total.
+fn both_counts_pass(n: u32, options: &[&str], units: &str) {
+    for which in ["first", "second"] {
+        let name = format!("{n}-{}-{which}", options.join("-"));
+        let found = passes(&finished(&name, n, options, which), units);
+        let total = size(n).published().total.expect("published");
+        assert!(found.contains(&format!("\ntotal      {total}\n")), "{found}");
+        assert!(found.contains(&format!(" count={which} ")), "{found}");
+    }
+}
+
+#[test]
+fn units_of_small_boards_are_recounted_for_every_engine_and_both_counts() {
+    if !has_python() {
+        return;
+    }
+    for engine in engine_names() {
+        for n in 8..=10 {
+            both_counts_pass(n, &["--engine", engine], ALL);
+        }
+    }
+    for n in [0, 1, 2, 3, 4, 5] {
+        for engine in ["bitmask", "subtrees", "colours"] {
+            both_counts_pass(n, &["--engine", engine], ALL);
+        }
+    }
+    // The least boards on which even and odd sets both have several classes, so that the order of the units matters.
+    for n in [14, 15] {
+        both_counts_pass(n, &["--engine", "colours"], "100");
+    }
+    for split_rows in ["2", "3", "4"] {
+        both_counts_pass(10, &["--engine", "subtrees", "--split-rows", split_rows], ALL);
+    }
+}
+
+#[test]
+#[ignore = "takes two minutes"]
+fn units_of_larger_boards_are_recounted() {
+    if !has_python() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| both_counts_pass(12, &["--engine", "colours"], ALL));
+        scope.spawn(|| both_counts_pass(12, &["--engine", "subtrees"], ALL));
+        scope.spawn(|| both_counts_pass(12, &["--engine", "bitmask"], ALL));
+        scope.spawn(|| both_counts_pass(14, &["--engine", "colours"], ALL));
+        scope.spawn(|| both_counts_pass(16, &["--engine", "subtrees", "--split-rows", "4"], "200"));
+        for n in 16..=18 {
+            scope.spawn(move || both_counts_pass(n, &["--engine", "colours"], "200"));
+        }
+    });
+}
+
+/// Journals of older builds, of which some were stopped, cut off, joined, or are shards.
+#[test]
+fn journals_of_older_builds_are_recounted() {
+    if !has_python() {
+        return;
+    }
+    let mut journals = 0;
+    for folder in ["tests/data/journals-a29a221", "tests/data/journals-a29a221/shards"] {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("readable").path();
+            if path.extension().is_some_and(|ending| ending == "journal") {
+                // A unit of this journal takes Python ten seconds, so only its lines are checked.
+                let units = if path.ends_with("bitmask-stopped.journal") { "0" } else { "10" };
+                passes(&path, units);
+                journals += 1;
+            }
+        }
+    }
+    assert!(journals > 10, "{journals} journals");
+}
+
+/// Lines that are cut off, damaged or of another count, and a journal without units.
+#[test]
+fn what_is_wrong_in_a_journal_is_named() {
+    if !has_python() {
+        return;
+    }
+    let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];
+    let path = finished("wrong", 10, &options, "first");
+    let good = fs::read_to_string(&path).expect("text");
+    let fails = |text: &str, reason: &str| {
+        let wrong = fresh("check-unit-wrong-copy.journal");
+        fs::write(&wrong, text).expect("room");
+        let checked = check(&wrong, &["--units", ALL]);
+        let found = format!("{}{}", stdout(&checked), crate::common::stderr(&checked));
+        assert_eq!(checked.status.code(), Some(1), "{reason}: {found}");
+        assert!(found.contains(reason), "no '{reason}' in: {found}");
+    };
+    fails("", "line 1 is damaged");
+    fails(&good.replacen("n=10", "n=11", 1), "line 1 is damaged");
+    fails(good.lines().next().map(|line| format!("{line}\n")).expect("a line").as_str(), "no unit");
+    fails(&good.replacen("counts=", "counts=1", 1), "line 3 is damaged");
+    let first = good.lines().next().expect("a line");
+    let wrong_sum = first.to_owned()
+        + "\n"
+        + &with_check_digits(first, "done units=0..1 solutions=5 elapsed-ms=0 busy-us=1 counts=1");
+    fails(&wrong_sum, "line 2 states 5 solutions, and its counts give 8");
+    let other = finished("other", 9, &options, "first");
+    let other = fs::read_to_string(other).expect("text");
+    let stray = other.lines().nth(2).expect("a line");
+    fails(&format!("{good}{stray}\n"), "is damaged");
+
+    // Joined with a journal of another count, it has no fault. A last line that was cut off is none either.
+    let joined = fresh("check-unit-joined.journal");
+    fs::write(&joined, format!("{good}{other}done units=0..1 sol")).expect("room");
+    passes(&joined, ALL);
+}
+
+/// Every count is wrong, so the units that the script names are the ones that it chose.
+#[test]
+fn a_seed_chooses_the_units_that_verify_chooses() {
+    if !has_python() {
+        return;
+    }
+    let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];
+    let path = finished("seed", 10, &options, "first");
+    let raised = raise_counts(&path, 1, |_, _| true);
+    let all: Vec<usize> = (0..80).collect();
+    let mut sorted = raised;
+    sorted.sort_unstable();
+    assert_eq!(sorted, all, "each line has one unit, because so many threads take one each time");
+    let seeds: [(&str, [usize; 10]); 2] = [
+        ("7", [1, 10, 18, 25, 27, 33, 36, 43, 65, 79]),
+        ("18446744073709551615", [0, 16, 19, 31, 52, 60, 62, 63, 65, 72]),
+    ];
+    for (seed, chosen) in seeds {
+        let checked = check(&path, &["--units", "10", "--seed", seed]);
+        assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+        let mut named = Vec::new();
+        for line in stdout(&checked).lines() {
+            if let Some(text) = line.strip_prefix("fault      unit ") {
+                let unit = text.split(' ').next().expect("a number");
+                named.push(unit.parse::<usize>().expect("a number"));
+            }
+        }
+        assert_eq!(named, chosen, "{seed}");
+    }
+}
+
+/// The script is for journals of every engine, so it must know their names.
+#[test]
+fn the_script_knows_every_engine() {
+    let script = fs::read_to_string("scripts/check-unit.py").expect("a script");
+    for engine in Engine::ALL {
+        assert!(script.contains(engine.name()), "{engine}");
+    }
+}
