@@ -129,3 +129,58 @@ impl Refusal {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    /// A machine that lets a count use this many bytes.
+    fn with_usable(bytes: u64) -> Option<StatedMemory> {
+        Some(StatedMemory { bytes: bytes / 3 * 4, name: "the test" })
+    }
+
+    /// The number of threads that fit, if these do not.
+    fn fitting(bytes: u64, threads: usize, stated: Option<StatedMemory>) -> Option<usize> {
+        let size = BoardSize::new(20).expect("in range");
+        match check_memory_of_threads(MemoryUser::Colours, size, bytes, 0, threads, stated) {
+            Ok(()) => None,
+            Err(Error::LacksMemory(lack)) => Some(lack.fitting_threads),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn threads_fit_up_to_the_last_byte() {
+        let stated = with_usable(12 << 20);
+        assert_eq!(fitting(4 << 20, 3, stated), None);
+        assert_eq!(fitting((4 << 20) + 1, 3, stated), Some(2));
+        assert_eq!(fitting(4 << 20, 4, stated), Some(3));
+        assert_eq!(fitting(13 << 20, 1, stated), Some(0));
+        assert_eq!(fitting(0, 1, stated), None);
+    }
+
+    #[test]
+    fn what_takes_less_than_a_megabyte_is_not_checked() {
+        let check = |bytes, usable| {
+            let size = BoardSize::new(20).expect("in range");
+            check_memory_once(MemoryUser::Colours, size, bytes, with_usable(usable)).is_ok()
+        };
+        assert!(check(MIN_CHECKED - 1, 0));
+        assert!(!check(MIN_CHECKED, 0));
+        assert!(check(12 << 20, 12 << 20));
+        assert!(!check((12 << 20) + 1, 12 << 20));
+        assert_eq!(fitting(MIN_CHECKED - 1, 1, with_usable(0)), None);
+        assert_eq!(fitting(MIN_CHECKED, 1, with_usable(0)), Some(0));
+    }
+
+    #[test]
+    fn stacks_count_where_reserved_memory_counts() {
+        let stated = with_usable(3 << 20).expect("a machine");
+        let limits = Memory::limits(Some(stated));
+        let machine = limits.into_iter().next().expect("the machine is the first");
+        assert_eq!(without_stacks(machine.clone(), 2), machine);
+        let own = Memory { counts_reserved: true, ..machine };
+        assert_eq!(without_stacks(own.clone(), 2).available, own.available + 2 * STACK);
+    }
+}
