@@ -225,6 +225,7 @@ impl Observer for SampleObserver<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::size::BoardSize;
 
     #[test]
     fn a_sample_without_units_takes_up_to_six_times_as_long() {
@@ -242,5 +243,16 @@ mod tests {
         assert_eq!(rough_wall_seconds(cpu_seconds, 1), Approximate::roughly(60.0));
         let all_cores = Approximate::roughly(60.0 / cores() as f64);
         assert_eq!(rough_wall_seconds(cpu_seconds, 1_000_000), all_cores);
+    }
+
+    #[test]
+    fn a_rough_time_is_in_seconds() {
+        let size = BoardSize::new(8).expect("in range");
+        let count = Count::new(size);
+        let sample = count.run().expect("a count");
+        let time = count.rough_time(&sample);
+        let hours = core_hours(size, sample.engine, sample.kernel);
+        assert_eq!(time.cpu_seconds, Approximate::roughly(3600.0 * hours));
+        assert_eq!(time.wall_seconds, Some(time_taken(&sample)));
     }
 }
