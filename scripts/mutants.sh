@@ -21,11 +21,11 @@ sample=${1:-0}
 [[ $sample =~ ^[0-9]$ ]] || usage 'SAMPLE is from 0 to 9'
 cargo mutants --version >/dev/null 2>&1 || fail 'missing: cargo-mutants; cargo install cargo-mutants --locked' 77
 
-# All unit tests, and the promises of these modules.
+# All unit tests, and these promises.
 tests=(
-  tests:: answers:: damage:: disputed:: estimate:: folders:: foreign:: joined:: journal:: missing:: old_journals::
-  plans:: record:: resume:: resume_commands:: second::both_counts second::a_journal shards:: status:: unreadable::
-  usage:: verify:: harmed::a_journal_that_is_gone harmed::a_stopped_count
+  tests:: answers:: damage:: disputed:: estimate:: folders:: foreign:: harmed::a_journal_that_is_gone
+  harmed::a_stopped_count joined:: journal:: missing:: observer::an_observer old_journals:: plans:: record:: resume::
+  resume_commands:: second::a_journal second::both_counts shards:: status:: unreadable:: usage:: verify::
 )
 # Without those that count for seconds or wait for a clock, and those of what is not mutated.
 for slow in \
