@@ -52,8 +52,7 @@ pub(super) fn check_memory_of_threads(
 ) -> Result<(), Error> {
     let mut refusals = Vec::new();
     for limit_now in limits_for(bytes.saturating_mul(threads as u64), stated) {
-        let bytes_of_thread =
-            if limit_now.counts_reserved { bytes + reserve + STACK } else { bytes };
+        let bytes_of_thread = counted_bytes(&limit_now, bytes, reserve);
         let limit = without_stacks(limit_now, threads);
         // Any number of threads fits if they need no memory.
         let Some(fitting_threads) = limit.usable().checked_div(bytes_of_thread) else { continue };
@@ -72,6 +71,11 @@ pub(super) fn check_memory_of_threads(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the bytes of a thread that count under a limit.
+fn counted_bytes(limit: &Memory, bytes: u64, reserve: u64) -> u64 {
+    if limit.counts_reserved { bytes + reserve + STACK } else { bytes }
 }
 
 /// Returns a limit as it was before these threads started. Since then their stacks count as used where reserved memory
@@ -175,12 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn stacks_count_where_reserved_memory_counts() {
+    fn stacks_and_reserves_count_where_reserved_memory_counts() {
         let stated = with_usable(3 << 20).expect("a machine");
         let limits = Memory::limits(Some(stated));
         let machine = limits.into_iter().next().expect("the machine is the first");
         assert_eq!(without_stacks(machine.clone(), 2), machine);
+        assert_eq!(counted_bytes(&machine, 5, 7), 5);
         let own = Memory { counts_reserved: true, ..machine };
         assert_eq!(without_stacks(own.clone(), 2).available, own.available + 2 * STACK);
+        assert_eq!(counted_bytes(&own, 5, 7), 12 + STACK);
     }
 }
