@@ -413,4 +413,14 @@ mod tests {
         let failure = shared.take_failure();
         assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: false, .. })));
     }
+
+    #[test]
+    fn a_path_that_may_not_be_seen_may_lead_somewhere() {
+        let kinds = [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::PermissionDenied,
+        ];
+        assert_eq!(kinds.map(|kind| leads_nowhere(&kind.into())), [true, true, false]);
+    }
 }
