@@ -296,6 +296,16 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_is_what_no_shard_has_finished() {
+        let record = two_of_three_shards();
+        let done = record.sum();
+        let rest = record.rest();
+        assert!(0 < done.units && done.units < record.plan().units());
+        assert_eq!(rest.units, record.plan().units() - done.units);
+        assert_eq!(rest.solutions, Some(724.0 - done.solutions as f64));
+    }
+
+    #[test]
     fn a_process_is_silent_after_a_minute_and_twice_its_longest_gap() {
         let record = two_of_three_shards();
         let then = SystemTime::UNIX_EPOCH;
