@@ -130,4 +130,36 @@ mod tests {
         let years = hours(28, Engine::Subtrees, Kernel::PORTABLE) / 8766.0;
         assert!((1000.0..10_000.0).contains(&years), "{years}");
     }
+
+    #[test]
+    fn the_cost_is_what_was_measured() {
+        let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+        for kernel in Kernel::available() {
+            let slower = match kernel.name() {
+                "portable" => 7.5,
+                "neon" => 3.5,
+                "avx2" => 1.9,
+                _ => 1.0,
+            };
+            assert!(close(hours(24, Engine::Subtrees, kernel), 550.0 * slower), "{kernel}");
+            assert!(close(hours(23, Engine::Subtrees, kernel), 55.0 * slower), "{kernel}");
+            assert!(close(hours(25, Engine::Colours, kernel), 1.5 * 6.4 * slower), "{kernel}");
+        }
+        let sensible = Engine::Bitmask.largest_sensible().expect("a textbook engine");
+        let seconds = 3600.0 * hours(sensible + 1, Engine::Bitmask, Kernel::PORTABLE);
+        assert!(close(seconds, 70.0), "{seconds}");
+    }
+
+    #[test]
+    fn a_forecast_of_time_knows_that_runs_differ() {
+        let work = Approximate { value: 100.0, standard_error: 4.0 };
+        let forecast = Forecast::of(work, Some(2.0));
+        assert_eq!(forecast.cpu_seconds, Approximate { value: 100.0, standard_error: 5.0 });
+        let wall_seconds = Approximate { value: 50.0, standard_error: 2.5 };
+        assert_eq!(forecast.wall_seconds, Some(wall_seconds));
+        assert_eq!(forecast.wall_value(), Some(50.0));
+        assert!(!work.is_closer_than(work));
+        assert!(wall_seconds.is_closer_than(Approximate::roughly(50.0)));
+        assert!(work.is_closer_than(wall_seconds), "4 % and 5 %");
+    }
 }

@@ -353,4 +353,16 @@ mod tests {
         cancel.cancel();
         assert!(plan.recount(0, &cancel).is_err_and(|error| error.is_cancelled()));
     }
+
+    #[test]
+    fn threads_need_memory_to_count_and_to_recount() {
+        let size = BoardSize::new(12).expect("in range");
+        let plan = Plan::new(size, Engine::Colours, None).expect("a plan");
+        assert_eq!((plan.check_memory(1), plan.check_recount_memory(1)), (Ok(()), Ok(())));
+        let stated_memory = Some(StatedMemory { bytes: 1 << 22, name: "the test" });
+        let plan = Plan { stated_memory, ..plan };
+        let many = 1_000_000_000;
+        assert!(matches!(plan.check_memory(many), Err(Error::LacksMemory(_))));
+        assert!(matches!(plan.check_recount_memory(many), Err(Error::LacksMemory(_))));
+    }
 }

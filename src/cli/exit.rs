@@ -78,4 +78,15 @@ mod tests {
             assert!(page.contains(&row), "not in docs/JSON.md: {row}");
         }
     }
+
+    #[test]
+    fn each_code_outweighs_those_before_it() {
+        let codes = [Exit::Done, Exit::Stopped, Exit::Temporary, Exit::Usage, Exit::Failed];
+        for (place, one) in codes.into_iter().enumerate() {
+            for other in &codes[..=place] {
+                assert_eq!(one.and(*other), one);
+                assert_eq!(other.and(one), one);
+            }
+        }
+    }
 }

@@ -177,3 +177,16 @@ impl Drop for Unrecorded<'_> {
         self.record();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_loses_a_hundredth_of_the_run_at_most() {
+        for (age, interval) in [(0, 100), (10_000, 100), (100_000, 1000), (5_000_000, 10_000)] {
+            let interval = Duration::from_millis(interval);
+            assert_eq!(record_interval(Duration::from_millis(age)), interval, "{age} ms");
+        }
+    }
+}

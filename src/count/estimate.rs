@@ -221,3 +221,38 @@ impl Observer for SampleObserver<'_> {
         self.observer.units_done(so_far);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+
+    #[test]
+    fn a_sample_without_units_takes_up_to_six_times_as_long() {
+        for (time, with_a_unit, without_units) in [(0, 1, 1), (1, 2, 6), (2, 3, 12), (10, 15, 60)] {
+            let ends = EndsAfter::about(Duration::from_secs(time));
+            assert_eq!(ends.with_known_error, Duration::from_secs(time));
+            assert_eq!(ends.with_a_unit, Duration::from_secs(with_a_unit));
+            assert_eq!(ends.without_units, Duration::from_secs(without_units));
+        }
+    }
+
+    #[test]
+    fn a_rough_wall_time_is_the_cpu_time_over_the_cores_that_the_threads_can_use() {
+        let cpu_seconds = Approximate { value: 60.0, standard_error: 1.0 };
+        assert_eq!(rough_wall_seconds(cpu_seconds, 1), Approximate::roughly(60.0));
+        let all_cores = Approximate::roughly(60.0 / cores() as f64);
+        assert_eq!(rough_wall_seconds(cpu_seconds, 1_000_000), all_cores);
+    }
+
+    #[test]
+    fn a_rough_time_is_in_seconds() {
+        let size = BoardSize::new(8).expect("in range");
+        let count = Count::new(size);
+        let sample = count.run().expect("a count");
+        let time = count.rough_time(&sample);
+        let hours = core_hours(size, sample.engine, sample.kernel);
+        assert_eq!(time.cpu_seconds, Approximate::roughly(3600.0 * hours));
+        assert_eq!(time.wall_seconds, Some(time_taken(&sample)));
+    }
+}

@@ -236,4 +236,28 @@ mod tests {
             );
         }
     }
+
+    /// Another order is no fault, but whoever changes it must know: forecasts rest on it.
+    #[test]
+    fn the_order_of_a_small_plan_stays() {
+        let written = |together: usize| {
+            let first = |unit| unit / together * together;
+            let ranges =
+                cut_into_ranges(&[1..30, 40..60], 1, |unit| first(unit)..first(unit) + together);
+            let ranges: Vec<_> =
+                ranges.iter().map(|range| format!("{}-{}", range.start, range.end)).collect();
+            ranges.join(" ")
+        };
+        let alone = "1-2 45-46 7-8 51-52 13-14 57-58 19-20 58-60 25-26 6-7 40-41 12-13 46-47 18-19 52-53 23-25 26-30 \
+                     2-6 41-45 8-12 47-48 50-51 48-50 17-18 14-15 15-17 53-54 56-57 54-56 22-23 20-22";
+        assert_eq!(written(1), alone);
+        let in_threes = "1-6 40-45 6-12 45-51 12-18 54-57 51-54 21-24 18-21 57-60 24-27 27-30";
+        assert_eq!(written(3), in_threes);
+    }
+
+    #[test]
+    fn strides_are_near_the_golden_section() {
+        let strides = [1, 2, 10, 100, 1000, 100_000].map(scattering_stride);
+        assert_eq!(strides, [1, 1, 7, 61, 619, 61_803]);
+    }
 }

@@ -131,4 +131,20 @@ mod tests {
         }
         assert!(cores.reports.len() < 20);
     }
+
+    /// The last report may hide what another thread has done in its four seconds.
+    #[test]
+    fn the_mean_is_the_known_cpu_time_over_the_known_time() {
+        let mut cores = Cores::default();
+        record(&mut cores, 10.0, 4.0);
+        assert_eq!(cores.mean(), None, "all of the time before is without a report");
+        record(&mut cores, 20.0, 4.0);
+        assert_eq!(cores.mean(), Some(4.0 / 16.0));
+        record(&mut cores, 21.0, 1.0);
+        assert_eq!(cores.mean(), Some(5.0 / 17.0));
+        assert_eq!(cores.longest_gap(), 10.0);
+        record(&mut cores, 100.0, 2.0);
+        assert_eq!(cores.reports.len(), 1, "the others ended more than a minute before");
+        assert_eq!(cores.longest_gap(), 79.0);
+    }
 }

@@ -235,4 +235,31 @@ mod tests {
         let total = even.estimate_total(rest).value;
         assert!((total - 245.0).abs() < 1e-9, "sixty units have 210 solutions, seventy {total}");
     }
+
+    /// Ten blocks of one second and ten of two have the mean 1.5 and the residual 0.5. So the variance is 5/19.
+    #[test]
+    fn the_standard_error_is_that_of_the_formula() {
+        let sample = of_units(20, |unit| 1 + unit as u64 % 2, 1);
+        let estimate = |units| {
+            let rest = Rest { units, solutions: None };
+            sample.estimate_cpu_seconds(rest).expect("twenty blocks")
+        };
+        let of_twenty = estimate(20);
+        let expected = (5.0 / 19.0 * 20.0 * 40.0 / 20.0_f64).sqrt() * 1.15;
+        assert!((of_twenty.value - 30.0).abs() < 1e-9, "{of_twenty:?}");
+        assert!((of_twenty.standard_error - expected).abs() < 1e-9, "{of_twenty:?}");
+        let of_five = estimate(5);
+        let expected = (5.0 / 19.0 * 5.0 * 25.0 / 20.0_f64).sqrt() * 1.15;
+        assert!((of_five.standard_error - expected).abs() < 1e-9, "{of_five:?}");
+    }
+
+    #[test]
+    fn consecutive_units_are_one_block() {
+        let mut sample = Sample::new(6401);
+        for first in [0, 50, 100, 101, 201, 6400] {
+            sample.add(&done(first, 1, 1, 1));
+        }
+        let blocks: Vec<usize> = sample.blocks.keys().copied().collect();
+        assert_eq!(blocks, [0, 1, 63], "each block has 101 units");
+    }
 }

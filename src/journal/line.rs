@@ -188,3 +188,47 @@ pub(super) fn format_done(done: &UnitsDone) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_line_of_units_hides_no_run() {
+        let line = "done units=0..2 solutions=9 elapsed-ms=1 busy-us=1 counts=4,5 01234567\n";
+        assert!(!may_hide_run(line.as_bytes()));
+        assert!(!may_hide_run(line.replace("done units", "dome units").as_bytes()));
+        for (field, other) in [
+            ("done units=0..2 solutions", "dome units=0..2 solution"),
+            ("busy-us=1", "kernel=1"),
+            ("busy-us=1", "machine=1"),
+            ("busy-us", "busy\0us"),
+        ] {
+            assert!(may_hide_run(line.replace(field, other).as_bytes()), "{other:?}");
+        }
+        assert!(may_hide_run(
+            b"run version=1 kernel=avx2 threads=1 shard=0/1 machine=m 01234567\n"
+        ));
+        assert!(may_hide_run(
+            b"done units=0..2 solutions=9 elapsed-ms=1 \xff counts=4,5 01234567\n"
+        ));
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_may_be_cut_off() {
+        for tail in [
+            "",
+            "d",
+            "done units=0..",
+            "done units=0..2 counts=4\0\0",
+            "run ver",
+            "run version=1 machine=Ä",
+        ] {
+            assert!(may_be_cut_off(tail.as_bytes()), "{tail:?}");
+        }
+        for tail in ["x", "done units=X", "run version=1\t", "run-version=1"] {
+            assert!(!may_be_cut_off(tail.as_bytes()), "{tail:?}");
+        }
+        assert_eq!(trim_zeros(b"ab\0c\0\0"), b"ab\0c");
+    }
+}

@@ -127,3 +127,22 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
         Waited::Over => Err(Error::StoppedBefore { what: "the disk had taken the journal" }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::Engine;
+
+    #[test]
+    fn each_journal_of_a_process_in_a_folder_has_its_own_name() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Plan::new(size, Engine::Bitmask, None).expect("a plan");
+        for number in 1..=3 {
+            let journal = LockedJournal::create_in(folder.path(), &plan, Shard::WHOLE);
+            let path = journal.expect("the folder can be written").path;
+            assert_eq!(path, folder.path().join(file_name(&plan, Shard::WHOLE, number)));
+        }
+    }
+}

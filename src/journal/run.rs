@@ -122,3 +122,24 @@ impl Texts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_line_is_lost_is_called_unknown() {
+        let expected = "run version=unknown kernel=unknown threads=1 shard=0/1 machine=unknown";
+        assert_eq!(Run::unknown().to_string(), expected);
+    }
+
+    #[test]
+    fn a_line_of_a_run_is_read_as_it_was_written() {
+        for date in ["", "date=2026-11-26 "] {
+            let rest = "kernel=avx2 threads=3 shard=2/7 machine=A CPU with 4 cores";
+            let text = format!("version=0.1.0+86eb928 {date}{rest}");
+            let run = Run::parse(&text).expect("good");
+            assert_eq!(run.to_string(), format!("run {text}"));
+        }
+    }
+}

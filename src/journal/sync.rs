@@ -325,3 +325,102 @@ impl SharedFile {
 fn leads_nowhere(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Opens a journal of one line, and returns its folder, too.
+    fn with_a_line() -> (TempDir, SharedFile) {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        fs::write(&path, "one\n").expect("the folder can be written");
+        let file = OpenOptions::new().read(true).append(true).open(&path).expect("it is there");
+        let shared = SharedFile::new(path, file, 4, "first\n".to_owned());
+        (folder, shared)
+    }
+
+    fn text_of(shared: &SharedFile) -> String {
+        fs::read_to_string(&shared.path).expect("it is there")
+    }
+
+    fn write_as_another(shared: &SharedFile, text: &str) {
+        fs::write(&shared.path, text).expect("it can be written");
+    }
+
+    #[test]
+    fn lines_behind_those_of_another_process_begin_a_journal() {
+        let (_folder, shared) = with_a_line();
+        shared.append("two\n");
+        assert_eq!((text_of(&shared).as_str(), shared.find_harm()), ("one\ntwo\n", None));
+        write_as_another(&shared, "one\ntwo\nother");
+        assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
+        shared.append("three\n");
+        shared.append("four\n");
+        assert_eq!(text_of(&shared), "one\ntwo\nother\nfirst\nthree\nfour\n");
+        assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
+        write_as_another(&shared, "");
+        shared.append("five\n");
+        assert_eq!(text_of(&shared), "first\nfive\n");
+    }
+
+    #[test]
+    fn a_file_that_is_gone_or_shorter_is_noticed() {
+        let (_folder, shared) = with_a_line();
+        write_as_another(&shared, "one");
+        assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
+        fs::remove_file(&shared.path).expect("it is there");
+        write_as_another(&shared, "two\n");
+        assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
+        let (_folder, shared) = with_a_line();
+        fs::remove_file(&shared.path).expect("it is there");
+        assert_eq!(shared.find_harm(), Some(JournalError::Gone));
+        write_as_another(&shared, "two\n");
+        assert_eq!(shared.find_harm(), Some(JournalError::Gone));
+    }
+
+    #[test]
+    fn of_a_failed_write_only_its_own_bytes_are_cut_off() {
+        for (written, left) in [
+            ("one\ntw", "one\n"),
+            ("one\ntwo\n", "one\n"),
+            ("one\nxy", "one\nxy"),
+            ("one\ntwo\nother\n", "one\ntwo\nother\n"),
+        ] {
+            let (_folder, shared) = with_a_line();
+            write_as_another(&shared, written);
+            shared.take_back("two\n", 4);
+            assert_eq!(text_of(&shared), left, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_left_that_is_not_on_disk() {
+        let (_folder, shared) = with_a_line();
+        shared.append("two\n");
+        shared.cut_back(&mut shared.state(), io::ErrorKind::Other.into());
+        assert_eq!(text_of(&shared), "one\n");
+        let failure = shared.take_failure();
+        assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: true, .. })));
+        let (_folder, shared) = with_a_line();
+        write_as_another(&shared, "one\nother\n");
+        shared.cut_back(&mut shared.state(), io::ErrorKind::Other.into());
+        assert_eq!(text_of(&shared), "one\nother\n");
+        let failure = shared.take_failure();
+        assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: false, .. })));
+    }
+
+    #[test]
+    fn a_path_that_may_not_be_seen_may_lead_somewhere() {
+        let kinds = [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::PermissionDenied,
+        ];
+        assert_eq!(kinds.map(|kind| leads_nowhere(&kind.into())), [true, true, false]);
+    }
+}

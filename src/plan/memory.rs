@@ -52,8 +52,7 @@ pub(super) fn check_memory_of_threads(
 ) -> Result<(), Error> {
     let mut refusals = Vec::new();
     for limit_now in limits_for(bytes.saturating_mul(threads as u64), stated) {
-        let bytes_of_thread =
-            if limit_now.counts_reserved { bytes + reserve + STACK } else { bytes };
+        let bytes_of_thread = counted_bytes(&limit_now, bytes, reserve);
         let limit = without_stacks(limit_now, threads);
         // Any number of threads fits if they need no memory.
         let Some(fitting_threads) = limit.usable().checked_div(bytes_of_thread) else { continue };
@@ -72,6 +71,11 @@ pub(super) fn check_memory_of_threads(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the bytes of a thread that count under a limit.
+fn counted_bytes(limit: &Memory, bytes: u64, reserve: u64) -> u64 {
+    if limit.counts_reserved { bytes + reserve + STACK } else { bytes }
 }
 
 /// Returns a limit as it was before these threads started. Since then their stacks count as used where reserved memory
@@ -127,5 +131,62 @@ impl Refusal {
             remedy: self.remedy,
             fitting_threads,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    /// A machine that lets a count use this many bytes.
+    fn with_usable(bytes: u64) -> Option<StatedMemory> {
+        Some(StatedMemory { bytes: bytes / 3 * 4, name: "the test" })
+    }
+
+    /// The number of threads that fit, if these do not.
+    fn fitting(bytes: u64, threads: usize, stated: Option<StatedMemory>) -> Option<usize> {
+        let size = BoardSize::new(20).expect("in range");
+        match check_memory_of_threads(MemoryUser::Colours, size, bytes, 0, threads, stated) {
+            Ok(()) => None,
+            Err(Error::LacksMemory(lack)) => Some(lack.fitting_threads),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn threads_fit_up_to_the_last_byte() {
+        let stated = with_usable(12 << 20);
+        assert_eq!(fitting(4 << 20, 3, stated), None);
+        assert_eq!(fitting((4 << 20) + 1, 3, stated), Some(2));
+        assert_eq!(fitting(4 << 20, 4, stated), Some(3));
+        assert_eq!(fitting(13 << 20, 1, stated), Some(0));
+        assert_eq!(fitting(0, 1, stated), None);
+    }
+
+    #[test]
+    fn what_takes_less_than_a_megabyte_is_not_checked() {
+        let check = |bytes, usable| {
+            let size = BoardSize::new(20).expect("in range");
+            check_memory_once(MemoryUser::Colours, size, bytes, with_usable(usable)).is_ok()
+        };
+        assert!(check(MIN_CHECKED - 1, 0));
+        assert!(!check(MIN_CHECKED, 0));
+        assert!(check(12 << 20, 12 << 20));
+        assert!(!check((12 << 20) + 1, 12 << 20));
+        assert_eq!(fitting(MIN_CHECKED - 1, 1, with_usable(0)), None);
+        assert_eq!(fitting(MIN_CHECKED, 1, with_usable(0)), Some(0));
+    }
+
+    #[test]
+    fn stacks_and_reserves_count_where_reserved_memory_counts() {
+        let stated = with_usable(3 << 20).expect("a machine");
+        let limits = Memory::limits(Some(stated));
+        let machine = limits.into_iter().next().expect("the machine is the first");
+        assert_eq!(without_stacks(machine.clone(), 2), machine);
+        assert_eq!(counted_bytes(&machine, 5, 7), 5);
+        let own = Memory { counts_reserved: true, ..machine };
+        assert_eq!(without_stacks(own.clone(), 2).available, own.available + 2 * STACK);
+        assert_eq!(counted_bytes(&own, 5, 7), 12 + STACK);
     }
 }

@@ -224,4 +224,14 @@ mod tests {
             assert_eq!(error.to_string(), advice);
         }
     }
+
+    /// Journals of shards are resumed by later versions, so each shard keeps its units.
+    #[test]
+    fn shards_keep_their_units() {
+        let shard = Shard::new(1, 5).expect("in range");
+        let first: Vec<_> = shard.ranges(641).take(6).collect();
+        assert_eq!(first, [4..8, 36..40, 48..52, 60..64, 92..96, 104..108]);
+        assert_eq!(shard.ranges(641).flatten().count(), 128);
+        assert!("0/1000000".parse::<Shard>().is_ok());
+    }
 }

@@ -94,3 +94,32 @@ impl fmt::Debug for Counts {
         write!(f, "Counts({plan}, {sum:?}, {repeated} repeated)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::Engine;
+
+    #[test]
+    fn a_line_that_overlaps_another_adds_its_new_units() {
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Arc::new(Plan::new(size, Engine::Bitmask, None).expect("a plan"));
+        let line = |first: usize, counts: &[u64]| UnitsDone {
+            units: first..first + counts.len(),
+            counts: counts.to_vec(),
+            solutions: plan.solutions(first, counts),
+            ..UnitsDone::default()
+        };
+        let mut counts = Counts::new(Arc::clone(&plan)).expect("memory");
+        counts.put(&line(0, &[5, 6]));
+        counts.put(&line(1, &[6, 7]));
+        assert_eq!([0, 1, 2, 3].map(|unit| counts.get(unit)), [Some(5), Some(6), Some(7), None]);
+        let sum = Sum { units: 3, solutions: plan.solutions(0, &[5, 6, 7]) };
+        assert_eq!((counts.sum, counts.repeated), (sum, 1));
+        counts.put(&line(2, &[9]));
+        assert_eq!(counts.leave_out_disputed(), [2]);
+        let sum = Sum { units: 2, solutions: plan.solutions(0, &[5, 6]) };
+        assert_eq!((counts.get(2), counts.sum, counts.repeated), (None, sum, 2));
+    }
+}

@@ -243,3 +243,105 @@ fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
     }
     kinds
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::count::Count;
+    use crate::plan::done::UnitsDone;
+
+    /// Reads the journals of two of three shards.
+    fn two_of_three_shards() -> Record {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let size = BoardSize::new(10).expect("in range");
+        let mut paths = Vec::new();
+        for index in 0..2 {
+            let path = folder.path().join(format!("{index}.journal"));
+            let shard = Shard::new(index, 3).expect("in range");
+            let count = Count::new(size).shard(shard).threads(index + 1).journal(&path);
+            count.run().expect("a count");
+            paths.push(path);
+        }
+        Record::read(&paths).expect("good journals").expect("finished units")
+    }
+
+    /// Makes a record of processes, as if they were writing these journals.
+    fn running<'a>(record: &'a Record, files: &'a [JournalFile]) -> Running<'a> {
+        let process =
+            |file: &'a JournalFile| Process { file, run: &file.runs[0], cores: Cores::default() };
+        Running { record, processes: files.iter().map(process).collect() }
+    }
+
+    /// Adds a report to a process: CPU seconds, at a moment in seconds since it began.
+    fn report(process: &mut Process<'_>, moment: u64, cpu_seconds: u64) {
+        process.cores.record(&UnitsDone {
+            elapsed: Duration::from_secs(moment),
+            cpu_time: Duration::from_secs(cpu_seconds),
+            ..UnitsDone::default()
+        });
+    }
+
+    #[test]
+    fn the_shards_that_run_are_those_of_this_number() {
+        let record = two_of_three_shards();
+        let running = running(&record, record.files());
+        assert_eq!((running.is_empty(), running.threads()), (false, 3));
+        assert_eq!(running.shards(3), BTreeSet::from([0, 1]));
+        assert_eq!(running.shards(4), BTreeSet::new());
+        let mut whole = record.files().to_vec();
+        whole[1].runs[0].shard = Shard::WHOLE;
+        let running = self::running(&record, &whole);
+        assert_eq!(running.shards(3), BTreeSet::from([0, 1, 2]));
+    }
+
+    #[test]
+    fn the_rest_is_what_no_shard_has_finished() {
+        let record = two_of_three_shards();
+        let done = record.sum();
+        let rest = record.rest();
+        assert!(0 < done.units && done.units < record.plan().units());
+        assert_eq!(rest.units, record.plan().units() - done.units);
+        assert_eq!(rest.solutions, Some(724.0 - done.solutions as f64));
+    }
+
+    #[test]
+    fn a_process_is_silent_after_a_minute_and_twice_its_longest_gap() {
+        let record = two_of_three_shards();
+        let then = SystemTime::UNIX_EPOCH;
+        let mut files = record.files().to_vec();
+        for file in &mut files {
+            file.modified = Some(then);
+        }
+        let mut running = running(&record, &files);
+        let silence = |running: &Running<'_>, seconds| {
+            let silence = running.silence(then + Duration::from_secs(seconds));
+            silence.map_or(0, |silence| silence.as_secs())
+        };
+        for process in &mut running.processes {
+            report(process, 10, 1);
+        }
+        assert_eq!([60, 61].map(|seconds| silence(&running, seconds)), [0, 61]);
+        for process in &mut running.processes {
+            report(process, 110, 1);
+        }
+        assert_eq!([200, 201].map(|seconds| silence(&running, seconds)), [0, 201]);
+    }
+
+    #[test]
+    fn an_unknown_process_gets_as_much_for_each_thread_as_the_others() {
+        let record = two_of_three_shards();
+        let mut running = running(&record, record.files());
+        assert_eq!(running.cores_of_thread(), None);
+        for second in 1..=120 {
+            report(&mut running.processes[1], second, 1);
+        }
+        let cores = running.cores_of_thread().expect("two minutes of one of them");
+        assert!((cores - 0.5).abs() < 0.01, "one core for two threads: {cores}");
+        for second in 1..=120 {
+            report(&mut running.processes[0], second, 5);
+        }
+        let cores = running.cores_of_thread().expect("two minutes");
+        assert!((cores - 2.0 / 3.0).abs() < 0.01, "a thread has one core at most: {cores}");
+    }
+}

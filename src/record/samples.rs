@@ -79,3 +79,29 @@ impl Samples {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forecast::Rest;
+
+    #[test]
+    fn a_sample_has_the_units_of_its_kinds() {
+        let run = |threads| Run { threads, ..Run::default() };
+        let done = |solutions| UnitsDone { units: 0..1, solutions, ..UnitsDone::default() };
+        let found = |samples: &Samples, threads| {
+            let sample = samples.of(|kind| kind.has(&run(threads)));
+            sample.estimate_total(Rest::default()).value
+        };
+        let mut samples = Samples::new(1000);
+        samples.add(&run(1), &done(1));
+        samples.add(&run(1), &done(10));
+        samples.add(&run(2), &done(100));
+        assert_eq!([1, 2, 3].map(|threads| found(&samples, threads)), [11.0, 100.0, 0.0]);
+        let mut others = Samples::new(1000);
+        others.add(&run(2), &done(3));
+        others.add(&run(3), &done(4));
+        samples.add_all(others);
+        assert_eq!([1, 2, 3].map(|threads| found(&samples, threads)), [11.0, 103.0, 4.0]);
+    }
+}

@@ -51,42 +51,45 @@ fn a_panic_loses_no_finished_unit() {
 }
 
 #[test]
-fn a_count_resumes_with_other_threads_and_kernels() {
+fn colours_resume_with_other_threads_and_kernels() {
+    resumes_with_other_threads_and_kernels(Engine::Colours, 16, 14_772_512);
+}
+
+#[test]
+fn subtrees_resume_with_other_threads_and_kernels() {
+    resumes_with_other_threads_and_kernels(Engine::Subtrees, 13, 73_712);
+}
+
+fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
     let kernels = kernels();
-    for (engine, n, total) in [(Engine::Colours, 16, 14_772_512), (Engine::Subtrees, 13, 73_712)] {
-        let path = fresh(&format!("again-{engine}"));
-        let mut stops = 0;
-        let mut before = 0;
-        let outcome = loop {
-            let cancel = Cancel::new();
-            let stop = StopAfter { reports: 2.into(), cancel: &cancel };
-            let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
-            // Only the first run names the engine; the others find it in the journal.
-            let count = if stops == 0 { count.engine(engine) } else { count };
-            let count =
-                count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
-            let outcome = count.run().expect("a count, or a part of it");
-            if outcome.is_complete() {
-                break outcome;
-            }
-            let done = outcome.done;
-            assert!(before < done.units && outcome.total.is_none(), "{done:?}");
-            assert_eq!(contents(&path).sum(), done, "nothing is lost");
-            before = done.units;
-            stops += 1;
-        };
-        assert!(stops >= 2, "{stops}");
-        assert_eq!(
-            (outcome.total, outcome.engine, outcome.units_before),
-            (Some(total), engine, before)
-        );
-        let contents = contents(&path);
-        assert_eq!(contents.files()[0].runs.len(), stops + 1);
-        assert_eq!(
-            contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(),
-            outcome.units
-        );
-    }
+    let path = fresh(&format!("again-{engine}"));
+    let mut stops = 0;
+    let mut before = 0;
+    let outcome = loop {
+        let cancel = Cancel::new();
+        let stop = StopAfter { reports: 2.into(), cancel: &cancel };
+        let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
+        // Only the first run names the engine; the others find it in the journal.
+        let count = if stops == 0 { count.engine(engine) } else { count };
+        let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
+        let outcome = count.run().expect("a count, or a part of it");
+        if outcome.is_complete() {
+            break outcome;
+        }
+        let done = outcome.done;
+        assert!(before < done.units && outcome.total.is_none(), "{done:?}");
+        assert_eq!(contents(&path).sum(), done, "nothing is lost");
+        before = done.units;
+        stops += 1;
+    };
+    assert!(stops >= 2, "{stops}");
+    assert_eq!(
+        (outcome.total, outcome.engine, outcome.units_before),
+        (Some(total), engine, before)
+    );
+    let contents = contents(&path);
+    assert_eq!(contents.files()[0].runs.len(), stops + 1);
+    assert_eq!(contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(), outcome.units);
 }
 
 #[test]

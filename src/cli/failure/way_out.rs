@@ -242,4 +242,67 @@ mod tests {
             "{text}"
         );
     }
+
+    /// The exit code if the system refuses an action on a file that is there.
+    fn refused(action: &str, kind: ErrorKind, lack: Option<Lack>) -> (Exit, &'static str) {
+        let reason = IoError { kind, lack, message: String::new() };
+        io_way_out(Path::new("Cargo.toml"), action, &reason)
+    }
+
+    #[test]
+    fn each_refusal_of_the_system_has_its_way_out() {
+        for (action, kind, lack, exit, words) in [
+            ("lock", ErrorKind::StorageFull, None, Exit::Usage, "name a folder"),
+            ("open", ErrorKind::StorageFull, None, Exit::Failed, "make room"),
+            ("write", ErrorKind::QuotaExceeded, None, Exit::Failed, "make room"),
+            ("write", ErrorKind::WriteZero, None, Exit::Failed, "make room"),
+            ("write", ErrorKind::FileTooLarge, None, Exit::Failed, "ulimit -f"),
+            ("read", ErrorKind::NotFound, None, Exit::Usage, "folder that exists"),
+            ("open", ErrorKind::InvalidFilename, None, Exit::Usage, "another file"),
+            ("open", ErrorKind::IsADirectory, None, Exit::Usage, "another file"),
+            ("open", ErrorKind::NotADirectory, None, Exit::Usage, "another file"),
+            ("open", ErrorKind::AlreadyExists, None, Exit::Usage, "another file"),
+            ("write", ErrorKind::PermissionDenied, None, Exit::Failed, "lsattr"),
+            ("open", ErrorKind::PermissionDenied, None, Exit::Failed, "change its permissions"),
+            ("open", ErrorKind::ReadOnlyFilesystem, None, Exit::Failed, "can be written"),
+            ("write", ErrorKind::Other, Some(Lack::Memory), Exit::Failed, "check the disk"),
+            ("open", ErrorKind::Other, Some(Lack::HandlesOfProcess), Exit::Failed, "ulimit -n"),
+            ("open", ErrorKind::Other, Some(Lack::HandlesOfMachine), Exit::Temporary, "later"),
+            ("open", ErrorKind::Other, Some(Lack::Memory), Exit::Temporary, "memory back"),
+            ("open", ErrorKind::Other, Some(Lack::FileServer), Exit::Temporary, "file server"),
+            ("open", ErrorKind::Other, None, Exit::Failed, "check the path"),
+            ("read", ErrorKind::Other, None, Exit::Failed, "check the disk"),
+        ] {
+            let (found, text) = refused(action, kind, lack);
+            assert_eq!(found, exit, "{action}, {kind}");
+            assert!(text.contains(words), "{action}, {kind}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_elsewhere() {
+        let missing = |path, action, kind| {
+            let reason = IoError { kind, lack: None, message: String::new() };
+            io_way_out(Path::new(path), action, &reason).1
+        };
+        let in_a_folder = "src/none.journal";
+        let without_a_folder = "none/none.journal";
+        let takes_files = "in a folder that takes files";
+        let not_found = ErrorKind::NotFound;
+        assert!(missing(in_a_folder, "open", not_found).contains(takes_files));
+        assert!(!missing(in_a_folder, "read", not_found).contains(takes_files));
+        assert!(!missing(without_a_folder, "open", not_found).contains(takes_files));
+        let denied = missing(in_a_folder, "open", ErrorKind::PermissionDenied);
+        assert_eq!(denied, ": change the permissions of its folder");
+    }
+
+    #[test]
+    fn threads_that_a_lasting_limit_forbids_never_start_later() {
+        let (exit, text) = threads_way_out(Some("ulimit -u"));
+        assert_eq!(
+            (exit, text.as_str()),
+            (Exit::Failed, ": use fewer --threads, or raise ulimit -u")
+        );
+        assert_eq!(threads_way_out(None).0, Exit::Temporary);
+    }
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Measures the tests: changes the code in one place at a time, and counts the changes that no test notices.
+#
+#   scripts/mutants.sh [SAMPLE]
+#
+# A changed program is a mutant, and cargo-mutants makes it in a copy of the repository. There are ten samples, 0 to 9,
+# each of every tenth mutant of the modules that keep the record and its promises: journal, record, count, plan, verify,
+# forecast and exit codes. Without SAMPLE it is 0. The tests are the unit tests and the promises that take at most a
+# second or two without optimisation. So a mutant takes about twenty seconds on two busy cores, and a sample less than
+# an hour.
+#
+# In the end it prints a table by module, and the mutants that no test caught. The files of the run are in
+# target/mutants-SAMPLE/mutants.out. The exit code is 1 if a mutant was missed. .cargo/mutants.toml names the mutants
+# that cannot matter, with the reasons.
+#
+# Needs cargo-mutants: cargo install cargo-mutants --locked
+. "$(dirname "$0")/common.sh" || exit
+
+[ $# -le 1 ] || usage 'there are too many arguments'
+sample=${1:-0}
+[[ $sample =~ ^[0-9]$ ]] || usage 'SAMPLE is from 0 to 9'
+cargo mutants --version >/dev/null 2>&1 || fail 'missing: cargo-mutants; cargo install cargo-mutants --locked' 77
+
+# All unit tests, and these promises.
+tests=(
+  tests:: answers:: damage:: disputed:: estimate:: folders:: foreign:: harmed::a_journal_that_is_gone
+  harmed::a_stopped_count joined:: journal:: missing:: observer::an_observer old_journals:: plans:: record:: resume::
+  resume_commands:: second::a_journal second::both_counts shards:: status:: unreadable:: usage:: verify::
+)
+# Without those that count for seconds or wait for a clock, and those of what is not mutated.
+for slow in \
+  engine:: cli::commands:: cli::output:: \
+  a_full_stderr a_unit_of_a_count_with_split_rows boards_beyond_the_fastest every_engine split_rows_choose \
+  the_text_of_a_count without_a_terminal_progress \
+  damage_behind_the_first_line of_very_many_units the_bar_of_a_check \
+  an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small without_a_unit \
+  a_changed_byte_costs a_file_whose_first_line a_line_without_end cut_off_at_any_byte \
+  finished_journals_give stopped_and_cut_off_counts \
+  a_folder_that_cannot_be_synced cpu_time_does_not_pass every_failing_call records_do_not_wait \
+  colours_resume a_panic_loses the_command_names_the_plan two_writers \
+  a_killed_shard journals_of_other_shards processes_of_a_job_array; do
+  tests+=(--skip "$slow")
+done
+
+# The build is kept from one mutant to the next, and from one run to the next. In random order, the mutants up to an
+# interruption are a sample, too.
+out=target/mutants-$sample
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+mkdir -p "$out"
+cargo mutants --shard "$sample/10" --sharding round-robin --shuffle --timeout 90 --output "$out" \
+  -- --lib --test promises -- "${tests[@]}" || true
+
+results=$out/mutants.out
+in_room() { grep -cE "^src/$1(\.rs|/)" "$results/$2.txt" || true; }
+printf '%-10s %7s %7s %8s %9s\n' module caught missed timeout unviable
+for room in journal record count plan verify forecast cli; do
+  printf '%-10s %7d %7d %8d %9d\n' "$room" "$(in_room "$room" caught)" "$(in_room "$room" missed)" \
+    "$(in_room "$room" timeout)" "$(in_room "$room" unviable)"
+done
+cat "$results/missed.txt"
+[ ! -s "$results/missed.txt" ]
