@@ -27,7 +27,7 @@ tests=(
   harmed::a_stopped_count joined:: journal:: missing:: observer::an_observer old_journals:: plans:: record:: resume::
   resume_commands:: second::a_journal second::both_counts shards:: status:: unreadable:: usage:: verify::
 )
-# Without those that count for seconds or wait for a clock, and those of what is not mutated.
+# These are left out: they count for seconds, wait for a clock, or test code that is not changed here.
 for slow in \
   engine:: cli::commands:: cli::output:: \
   a_full_stderr a_unit_of_a_count_with_split_rows boards_beyond_the_fastest every_engine split_rows_choose \

@@ -19,7 +19,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 
-# Neither the folder of the repository nor that of cargo is in the program, nor the one in which it is built.
+# The program must not depend on the folders in which the repository and cargo are, so it gets other names for them.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo_home=${CARGO_HOME:-$HOME/.cargo}

@@ -160,7 +160,7 @@ fn time_taken(sample: &Outcome) -> Approximate {
     Approximate { value: sample.elapsed.as_secs_f64(), standard_error: 0.0 }
 }
 
-/// Returns the time of all units, of which those of the sample are finished.
+/// Returns the time of a whole count, of which the units of the sample are finished.
 fn time_of_all(sample: &Outcome, left: &TimeLeft, cpu_seconds: Approximate) -> Forecast {
     let cpu_seconds = cpu_seconds.with_run_variation();
     let rest = left.estimate();
