@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All of CI: every stage in order, or only the stages named; a name that is none gets the list of them.
+# All of CI: every stage in order, or only the stages that are named. For an unknown name it lists the stages.
 #
 #   scripts/check.sh [--install] [STAGE ...]
 #
@@ -197,7 +197,21 @@ package() {
     [[ $version = *", commit $(git rev-parse --short=7 HEAD)"* ]] || fail "the package is of another commit: $version"
   fi
   grep -q '^repository = ' Cargo.toml ||
-    skip "links and pictures of README.md on crates.io, which need 'repository' in Cargo.toml"
+    skip "links and pictures of README.md in the package registry, which need 'repository' in Cargo.toml"
+}
+
+# The library still keeps what it promised at the last release. In a repository without a release this takes no time,
+# otherwise the first run builds cargo-semver-checks for some minutes.
+semver() {
+  local release
+  release=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null || true)
+  if [ -z "$release" ]; then
+    skip "a comparison of the library with the last release, because no tag such as v1.0.0 is there"
+    return 0
+  fi
+  command -v cargo-semver-checks >/dev/null ||
+    cargo install --quiet --locked --root target/tools cargo-semver-checks
+  cargo semver-checks --baseline-rev "$release" --only-explicit-features
 }
 
 shellcheck() {
@@ -265,7 +279,7 @@ audit() {
 }
 
 stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
-  msrv package release aarch64 shellcheck workflows licences audit)
+  msrv package semver release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

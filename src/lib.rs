@@ -59,12 +59,11 @@
 //! The feature `cli` (on by default) is the command line `nqueens`. Without it the crate depends only on crc32fast,
 //! humantime, num_cpus, rayon, rustix, sysinfo and thiserror.
 //!
-//! The package is called `nqueens-count`, because another crate on crates.io has the name `nqueens`. Until the first
-//! release, the package comes from a clone:
+//! The package is called `nqueens-count`, because another package in the Rust package registry is called `nqueens`:
 //!
 //! ```toml
 //! [dependencies]
-//! nqueens = { package = "nqueens-count", path = "../nqueens", default-features = false }
+//! nqueens = { package = "nqueens-count", version = "1", default-features = false }
 //! ```
 //!
 //! The crate needs a 64-bit CPU. It is tested on Linux only, and compiles for macOS and FreeBSD.

@@ -10,7 +10,7 @@ pub const COMMIT: &str = env!("NQUEENS_COMMIT");
 /// The version of this crate, such as `1.0.0`.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the version with the commit, as journals name it: `0.1.0+86eb928`.
+/// Returns the version with the commit, as journals name it: `1.0.0+86eb928`.
 pub(crate) fn version() -> String {
     format!("{VERSION}+{COMMIT}")
 }

@@ -16,7 +16,7 @@ use crate::version::version;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Run {
-    /// The version of the program, with its commit: `0.1.0+86eb928`. Older journals have no commit.
+    /// The version of the program, with its commit: `1.0.0+86eb928`. Older journals have no commit.
     pub version: Arc<str>,
     /// The day on which the run began, in UTC: `2026-11-26`. Older journals do not name it.
     pub date: Option<Arc<str>>,
@@ -137,7 +137,7 @@ mod tests {
     fn a_line_of_a_run_is_read_as_it_was_written() {
         for date in ["", "date=2026-11-26 "] {
             let rest = "kernel=avx2 threads=3 shard=2/7 machine=A CPU with 4 cores";
-            let text = format!("version=0.1.0+86eb928 {date}{rest}");
+            let text = format!("version=1.0.0+86eb928 {date}{rest}");
             let run = Run::parse(&text).expect("good");
             assert_eq!(run.to_string(), format!("run {text}"));
         }
