@@ -4,8 +4,8 @@
 //! hexadecimal digits:
 //!
 //! ```text
-//! nqueens-journal 2 version=0.1.0+86eb928 n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 b3bf394e
-//! run version=0.1.0+86eb928 date=2026-11-26 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 387dbb9a
+//! nqueens-journal 2 version=1.0.0+7e6a26d n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 1836640b
+//! run version=1.0.0+7e6a26d date=2026-11-28 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 854714ea
 //! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073
 //! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
