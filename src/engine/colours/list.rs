@@ -261,11 +261,14 @@ fn divide_between_zones(rows: u32, outer: u32) -> (u32, u32) {
 pub(super) struct Zones {
     board: Arc<SubBoard>,
     kept: BTreeMap<u32, Arc<Zone>>,
+    /// The tree of the last zone that was made, for its memory.
+    tree: Tree,
 }
 
 impl Zones {
     pub(super) fn new(board: SubBoard) -> Self {
-        Self { board: Arc::new(board), kept: BTreeMap::new() }
+        let board = Arc::new(board);
+        Self { tree: Tree::new(&board), board, kept: BTreeMap::new() }
     }
 
     /// Forgets all zones if there are many words and one of these two zones is new.
@@ -282,7 +285,8 @@ impl Zones {
         if let Some(zone) = self.kept.get(&rows) {
             return Ok(Arc::clone(zone));
         }
-        let zone = Arc::new(Zone::new(&self.board, rows, cancel)?);
+        self.tree.begin_rows(rows);
+        let zone = Arc::new(Zone::new(&self.tree, cancel)?);
         self.kept.insert(rows, Arc::clone(&zone));
         Ok(zone)
     }
@@ -300,29 +304,32 @@ struct Zone {
 }
 
 impl Zone {
-    fn new(board: &Arc<SubBoard>, rows: u32, cancel: &Cancel) -> Result<Self, Interrupt> {
-        let tree = Tree::of_rows(board, rows);
+    /// Returns the placements on the rows of the only set of a tree.
+    fn new(tree: &Tree, cancel: &Cancel) -> Result<Self, Interrupt> {
         // All placements are found twice: first to count them, and then to put each in its place. Keeping them in
         // between would take three times the memory.
-        let mut starts = vec![0; board.columns as usize + 2];
-        tree.each_placement(cancel, &mut |columns, _| starts[columns as usize + 1] += 1);
+        let sets = tree.board.columns as usize + 1;
+        let mut starts = vec![0; sets + 2];
+        tree.each_placement(cancel, &mut |columns, _| starts[columns as usize + 2] += 1);
         let mut columns = Vec::new();
-        for set in 0..=board.columns {
-            if starts[set as usize + 1] > 0 {
+        for set in 0..=tree.board.columns {
+            if starts[set as usize + 2] > 0 {
                 columns.push(set);
             }
         }
         for place in 1..starts.len() {
             starts[place] += starts[place - 1];
         }
-        let words_len = starts[board.columns as usize + 1] as usize;
-        let mut ends = starts.clone();
+        let words_len = starts[sets + 1] as usize;
+        // Now the words of a set begin at the number behind its own place. With each word this number moves on, until it
+        // is the end of the set, which is where the next set begins.
         let mut words = vec![0; words_len + SLACK];
         tree.each_placement(cancel, &mut |columns, word| {
-            let end = &mut ends[columns as usize];
-            words[*end as usize] = word;
-            *end += 1;
+            let next = &mut starts[columns as usize + 1];
+            words[*next as usize] = word;
+            *next += 1;
         });
+        starts.truncate(sets + 1);
         if cancel.is_cancelled() {
             // Some placements may be missing.
             return Err(Interrupt::Cancelled);

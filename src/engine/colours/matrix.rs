@@ -102,9 +102,11 @@ impl Matrix {
     ) -> Result<&Coefficients, Interrupt> {
         self.coefficients.clear(odd_ranks.len() * heavy_tree.labels_len);
         let light_tree = &light.program.tree;
-        let light_rows = rows_of_labels(light_tree, heavy_labels);
+        let mut room_for_light_rows = [0; BLOCK_LABELS];
+        let light_rows = rows_of_labels(light_tree, heavy_labels, &mut room_for_light_rows);
+        let mut room_for_heavy_rows = [0; BLOCK_LABELS];
         for block in light.list.blocks() {
-            let heavy_rows = rows_of_labels(heavy_tree, block.labels);
+            let heavy_rows = rows_of_labels(heavy_tree, block.labels, &mut room_for_heavy_rows);
             let mut pair_multiplicities = PairMultiplicities::new(
                 multiplicities,
                 light.list_parity,
@@ -117,12 +119,12 @@ impl Matrix {
                 let first_entry = block.number * self.rows_of_block + place * light_tree.labels_len;
                 let pairs = LabelPairs {
                     entries: &self.entries[first_entry..][..light_tree.labels_len],
-                    rows: &light_rows,
+                    rows: light_rows,
                     multiplicities: &pair_multiplicities.rows,
                 };
                 let first_row = place * heavy_tree.labels_len;
                 let rows = first_row..first_row + heavy_tree.labels_len;
-                self.coefficients.write_block(&pairs, rows, &heavy_rows, &self.limits, kernel)?;
+                self.coefficients.write_block(&pairs, rows, heavy_rows, &self.limits, kernel)?;
             }
         }
         Ok(&self.coefficients)
@@ -139,9 +141,18 @@ impl Matrix {
     }
 }
 
-/// Returns the row that each of these labels has in a matrix of this tree.
-fn rows_of_labels(tree: &Tree, labels: &[u32]) -> Vec<usize> {
-    labels.iter().map(|label| tree.label(*label)).collect()
+/// Returns the row that each label of a block has in a matrix of this tree. They are in `room`, because a vector for
+/// each pair of blocks would take time.
+fn rows_of_labels<'a>(
+    tree: &Tree,
+    labels: &[u32],
+    room: &'a mut [usize; BLOCK_LABELS],
+) -> &'a [usize] {
+    let rows = &mut room[..labels.len()];
+    for (row, label) in rows.iter_mut().zip(labels) {
+        *row = tree.label(*label);
+    }
+    rows
 }
 
 impl Coefficients {

@@ -175,7 +175,8 @@ fn a_list_has_each_placement_once() {
             listed.extend(words.map(|word| (block.labels[tag(word)], untagged(word))));
         }
         let mut placed = Vec::new();
-        let tree = Tree::of_rows(&Arc::new(board.clone()), rows);
+        let mut tree = Tree::new(&Arc::new(board.clone()));
+        tree.begin_rows(rows);
         tree.each_placement(&cancel, &mut |columns, word| {
             placed.push((board.label(columns), word));
         });

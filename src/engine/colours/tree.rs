@@ -75,13 +75,6 @@ impl Tree {
         Self { board: Arc::clone(board), sets: Vec::new(), labels: Vec::new(), labels_len: 0 }
     }
 
-    /// Makes the tree of one row set, without labels, to visit its placements.
-    pub(super) fn of_rows(board: &Arc<SubBoard>, rows: u32) -> Self {
-        let mut tree = Self::new(board);
-        tree.begin_sets(&[rows]);
-        tree
-    }
-
     /// Makes this the tree of these row sets, with these labels, in the same memory. Other labels are left out.
     pub(super) fn begin(
         &mut self,
@@ -99,6 +92,13 @@ impl Tree {
             labels_end += 1;
         }
         self.labels_len = labels_end as usize;
+    }
+
+    /// Makes this the tree of one row set of its board, without labels, in the same memory, to visit its placements.
+    pub(super) fn begin_rows(&mut self, rows: u32) {
+        self.labels.clear();
+        self.labels_len = 0;
+        self.begin_sets(&[rows]);
     }
 
     fn begin_sets(&mut self, sets: &[u32]) {
