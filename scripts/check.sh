@@ -209,6 +209,7 @@ semver() {
     skip "a comparison of the library with the last release, because no tag such as v1.0.0 is there"
     return 0
   fi
+  export PATH=$PWD/target/tools/bin:$PATH
   command -v cargo-semver-checks >/dev/null ||
     cargo install --quiet --locked --root target/tools cargo-semver-checks
   cargo semver-checks --baseline-rev "$release" --only-explicit-features
