@@ -243,7 +243,8 @@ process.exit(found.length > 0 ? 1 : 0);
 EOT
 }
 
-# The archives of a release, from the last commit.
+# The archives of a release, from the last commit. A clone in another folder makes the same bytes. It builds in the same
+# target folder, so that only the crate itself is built again: cargo sees that its files are newer.
 release() {
   local folder target
   for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
@@ -253,6 +254,9 @@ release() {
   [ -z "$(git status --porcelain 2>&1)" ] || { skip "archives of changes without a commit"; return 0; }
   folder=$(mktemp -d)
   scripts/release.sh "$folder/archives"
+  git clone --quiet . "$folder/clone"
+  CARGO_TARGET_DIR=$(realpath "${CARGO_TARGET_DIR:-target}") "$folder/clone/scripts/release.sh" "$folder/again"
+  diff "$folder/archives/SHA256SUMS" "$folder/again/SHA256SUMS" || fail "two builds of one commit differ"
   rm -r "$folder"
 }
 

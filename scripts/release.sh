@@ -19,11 +19,12 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 
-# The program must not depend on the folders in which the repository and cargo are, so it gets other names for them.
+# The program must not depend on the folders in which the repository and cargo are. Within the repository rustc gets
+# relative paths, and for the folder of cargo, where the dependencies are, it gets another name.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
-export RUSTFLAGS="--remap-path-prefix=$PWD=/nqueens --remap-path-prefix=$cargo_home=/cargo -C target-feature=+crt-static"
+export RUSTFLAGS="--remap-path-prefix=$cargo_home=/cargo -C target-feature=+crt-static"
 # The linker of the toolchain links both targets, so no C compiler is needed.
 export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld
 
@@ -37,13 +38,13 @@ run() {
   "${emulator[@]}" "${@:2}"
 }
 
+cargo build --release --locked "${targets[@]/#/--target=}"
+built=${CARGO_TARGET_DIR:-target}
+
 # Manual pages and completions are the same for all targets, so the program of this machine writes them.
-for target in "${targets[@]}"; do
-  cargo build --release --locked --quiet --target "$target"
-done
 native_program=''
 for target in "${targets[@]}"; do
-  if native "$target"; then native_program=target/$target/release/nqueens; fi
+  if native "$target"; then native_program=$built/$target/release/nqueens; fi
 done
 [ -n "$native_program" ] || fail "no archive is for the CPU of this machine, so nothing can write the manual pages"
 
@@ -51,7 +52,7 @@ for target in "${targets[@]}"; do
   name=nqueens-$version-${target%%-*}-linux
   folder=$work/$name
   mkdir -p "$folder/completions"
-  cp "target/$target/release/nqueens" README.md LICENSE-MIT LICENSE-APACHE "$folder"
+  cp "$built/$target/release/nqueens" README.md LICENSE-MIT LICENSE-APACHE "$folder"
   "$native_program" man --out "$folder/man/man1"
   "$native_program" completions bash >"$folder/completions/nqueens.bash"
   "$native_program" completions zsh >"$folder/completions/_nqueens"
