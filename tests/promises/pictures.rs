@@ -79,10 +79,7 @@ fn the_picture_of_other_programs_is_drawn_from_the_recorded_times() {
     let mut draw = Command::new("python3");
     let drawn = run(draw.args([script, "--picture", record]));
     let picture = std::fs::read_to_string("docs/pictures/peers.svg").expect("a picture");
-    assert!(
-        stdout(&drawn) == picture,
-        "{script} --picture {record} > docs/pictures/peers.svg"
-    );
+    assert!(stdout(&drawn) == picture, "{script} --picture {record} > docs/pictures/peers.svg");
 }
 
 #[test]
