@@ -4,7 +4,8 @@
 Fetches the other programs from GitHub at the commits named here; clones in target/peers need no network. Builds
 them as their authors advise, and chooses between their compiler flags by a short race. Then all count each board
 in turn, --rounds times. A count that differs from the published one is exit code 1. After a count that takes
-longer than --seconds-limit, a program is left out from larger boards.
+longer than --seconds-limit, a program is left out from larger boards. --picture draws the medians of a file:
+compare-peers.py --picture benches/record/2026-11-26-xeon-peers.csv > docs/pictures/peers.svg
 
 Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures.
 """
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from pathlib import Path
 from typing import Callable
@@ -252,22 +254,98 @@ class Comparison:
                         left_out[program] = f"n = {n} took {seconds:.3g} s, more than {limit:g} s"
 
 
-def table(file):
-    """Prints the medians of a CSV as Markdown."""
+def medians(file):
+    """Returns the median CPU seconds of each program in a CSV, by the board."""
     times = {}
     for row in read(file):
         if row["cpu_seconds"] and int(row["round"]) != RACE:
-            times.setdefault(row["program"], {}).setdefault(int(row["n"]), []).append(float(row["cpu_seconds"]))
-    medians = {name: {n: statistics.median(of) for n, of in by_board.items()} for name, by_board in times.items()}
-    boards = sorted({n for by_board in medians.values() for n in by_board})
+            times.setdefault(row["program"], {}).setdefault(int(row["n"]), []).append(Decimal(row["cpu_seconds"]))
+    return {name: {n: statistics.median(of) for n, of in by_board.items()} for name, by_board in times.items()}
+
+
+def rounded(seconds, digits):
+    """Returns a number of seconds with this many significant digits, or whole seconds. 0.235 becomes 0.24."""
+    digits = max(digits, seconds.adjusted() + 1)
+    return f"{Context(prec=digits, rounding=ROUND_HALF_UP).plus(seconds):f}"
+
+
+def table(file):
+    """Prints the medians of a CSV as Markdown."""
+    by_program = medians(file)
+    boards = sorted({n for by_board in by_program.values() for n in by_board})
     print(f"| median CPU seconds | {' | '.join(f'n = {n}' for n in boards)} |\n|---|{'--:|' * len(boards)}")
-    for name, by_board in medians.items():
-        print(f"| {name} | {' | '.join(f'{by_board[n]:.3g}' if n in by_board else '' for n in boards)} |")
-    others = [of for name, of in medians.items() if not name.startswith("nqueens")]
+    for name, by_board in by_program.items():
+        print(f"| {name} | {' | '.join(rounded(by_board[n], 3) if n in by_board else '' for n in boards)} |")
+    others = [of for name, of in by_program.items() if not name.startswith("nqueens")]
     best = {n: min(of[n] for of in others if n in of) for n in boards if any(n in of for of in others)}
-    own = medians.get("nqueens", {})
+    own = by_program.get("nqueens", {})
     ratios = [f"**{best[n] / own[n]:.1f}**" if n in best and n in own else "" for n in boards]
     print(f"| **nqueens: times as fast as the best other program** | {' | '.join(ratios)} |")
+
+
+# The programs in the picture, each with the name that it has there, its colour and the width of its line. The colours
+# differ for colour-blind readers, too, and are those of `nqueens compare --svg`.
+LINES = {
+    "nqueens": ("nqueens, AVX-512", "#c44a00", 3),
+    "nqueens, AVX2": ("nqueens, AVX2", "#c44a00", 2),
+    "N-Queens-Count-Sol": ("N-Queens-Count-Sol", "#0066a6", 2),
+    "nqueens, subtrees": ("nqueens, engine subtrees", "#b05a8c", 2),
+    "004GCC_constellation": ("004GCC (constellations)", "#00805c", 2),
+    "m-queens": ("m-queens", "#b37a00", 2),
+    "textbook C": ("textbook C", "#404040", 2),
+}
+LEFT, RIGHT, TOP, BOTTOM = 66, 510, 76.9, 420  # The ends of the axes, in pixels.
+LABEL_HEIGHT = 21
+
+
+def picture(file):
+    """Prints the medians of a CSV as an SVG, with a logarithmic axis for the seconds."""
+    by_program = medians(file)
+    boards = sorted({n for by_board in by_program.values() for n in by_board})
+    seconds = [time for by_board in by_program.values() for time in by_board.values()]
+    low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+
+    def x(n):
+        return LEFT + 26 + (RIGHT - LEFT - 46) * (n - boards[0]) / max(boards[-1] - boards[0], 1)
+
+    def y(time):
+        return BOTTOM - (BOTTOM - TOP) * (math.log10(time) - low) / (high - low)
+
+    title = "Counting n queens on one core"
+    names = {program: LINES.get(program, (program,))[0] for program in by_program}
+    times = [
+        f"{names[program]}: {', '.join(f'n = {n}: {rounded(time, 2)} s' for n, time in sorted(by_board.items()))}."
+        for program, by_board in by_program.items()
+    ]
+    print('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 830 456" width="830" height="456">')
+    print(f"<title>{title}</title>")
+    print(f"<desc>{' '.join(times)}</desc>")
+    print('<rect width="100%" height="100%" fill="#fff"/>')
+    print('<g font-family="sans-serif" font-size="15" fill="#202020">')
+    print(f'<text x="14" y="28" font-size="20" font-weight="bold">{title}</text>')
+    print('<text x="14" y="52">CPU seconds, less is better. Every total agrees with the published one.</text>')
+    for n in boards:
+        name = f"n = {n}" if n == boards[0] else n
+        print(f'<text x="{x(n):.1f}" y="{BOTTOM + 22}" text-anchor="middle">{name}</text>')
+    for power in range(low, high + 1):
+        print(f'<path d="M{LEFT} {y(10**power):.1f}H{RIGHT}" stroke="#e2e2e2"/>')
+        print(f'<text x="{LEFT - 8}" y="{y(10**power) + 5:.1f}" text-anchor="end">{10**power:g} s</text>')
+    # Labels stand at the right, each at the height of the last point of its line or below the label before.
+    label = 0
+    for program in sorted(by_program, key=lambda program: y(by_program[program][max(by_program[program])])):
+        name, colour, width = LINES.get(program, (program, "#404040", 2))
+        points = [(x(n), y(time)) for n, time in sorted(by_program[program].items())]
+        last = points[-1]
+        label = max(last[1], label + LABEL_HEIGHT)
+        leader = f"M{last[0] + 6:.1f} {last[1]:.1f}L{RIGHT + 14} {label:.1f}h6"
+        print(f'<path d="{leader}" fill="none" stroke="{colour}" stroke-dasharray="1 3"/>')
+        line = "L".join(f"{along:.1f} {down:.1f}" for along, down in points)
+        print(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
+        for along, down in points:
+            print(f'<circle cx="{along:.1f}" cy="{down:.1f}" r="3.5" fill="{colour}"/>')
+        weight = ' font-weight="bold"' if program == "nqueens" else ""
+        print(f'<text x="{RIGHT + 26}" y="{label + 5:.1f}"{weight}>{name}</text>')
+    print("</g>\n</svg>")
 
 
 def boards(text):
@@ -286,9 +364,12 @@ def main():
     parser.add_argument("--seconds-limit", type=float, metavar="S", default=120, help="of one count (default: 120)")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="a new file (default: in benches/record)")
     parser.add_argument("--table", type=Path, metavar="FILE.csv", help="only print this one as Markdown")
+    parser.add_argument("--picture", type=Path, metavar="FILE.csv", help="only draw this one as SVG")
     options = parser.parse_args()
     if options.table:
         return table(options.table)
+    if options.picture:
+        return picture(options.picture)
     path = options.out or ROOT / f"benches/record/{time.strftime('%F')}-peers.csv"
     if not succeeds("cargo", "build", "--release", "--quiet", cwd=ROOT):
         sys.exit("nqueens cannot be built: cargo build --release")

@@ -61,8 +61,8 @@ Examples:
   nqueens estimate 22                           how long that takes here
   nqueens table 1-16                            Q(1) to Q(16), checked with OEIS
   nqueens list 8 --fundamental --style unicode  the twelve boards
-  nqueens count 24 --shard 0/100 --journal q24/  one of 100 parts
-  nqueens merge q24                             adds the parts up";
+  nqueens count 27 --shard 0/300 --journal q27/  one of 300 shards
+  nqueens merge q27                             adds the shards up";
 
 /// The only list of commands, in the order of the help.
 #[derive(Debug, Subcommand)]

@@ -12,23 +12,25 @@ use crate::common::{
     with_check_digits,
 };
 
+const SCRIPT: &str = "scripts/check-unit.py";
+
 /// All units of small boards.
 const ALL: &str = "1000000";
 
-/// Returns whether Python can run the script. If it cannot, says that the test is skipped.
-fn has_python() -> bool {
+/// Returns whether Python can run a script. If it cannot, says that the test is skipped.
+pub(crate) fn has_python(script: &str) -> bool {
     let asks = "import sys; sys.exit(sys.version_info < (3, 9))";
     let has_python =
         Command::new("python3").args(["-c", asks]).status().is_ok_and(|status| status.success());
     if !has_python {
-        note_skipped("scripts/check-unit.py needs Python 3.9 or later");
+        note_skipped(&format!("{script} needs Python 3.9 or later"));
     }
     has_python
 }
 
 /// Runs the script.
 fn check(journal: &Path, options: &[&str]) -> Output {
-    run(Command::new("python3").arg("scripts/check-unit.py").arg(journal).args(options))
+    run(Command::new("python3").arg(SCRIPT).arg(journal).args(options))
 }
 
 /// The script finds no fault in a journal, and recounts this many units. Returns its output.
@@ -65,7 +67,7 @@ fn both_counts_pass(n: u32, options: &[&str], units: &str) {
 
 #[test]
 fn units_of_small_boards_are_recounted_for_every_engine_and_both_counts() {
-    if !has_python() {
+    if !has_python(SCRIPT) {
         return;
     }
     for engine in engine_names() {
@@ -90,7 +92,7 @@ fn units_of_small_boards_are_recounted_for_every_engine_and_both_counts() {
 #[test]
 #[ignore = "takes two minutes"]
 fn units_of_larger_boards_are_recounted() {
-    if !has_python() {
+    if !has_python(SCRIPT) {
         return;
     }
     std::thread::scope(|scope| {
@@ -108,7 +110,7 @@ fn units_of_larger_boards_are_recounted() {
 /// Journals of older builds, of which some were stopped, cut off, joined, or are shards.
 #[test]
 fn journals_of_older_builds_are_recounted() {
-    if !has_python() {
+    if !has_python(SCRIPT) {
         return;
     }
     let mut journals = 0;
@@ -129,7 +131,7 @@ fn journals_of_older_builds_are_recounted() {
 /// Lines that are cut off, damaged or of another count, and a journal without units.
 #[test]
 fn what_is_wrong_in_a_journal_is_named() {
-    if !has_python() {
+    if !has_python(SCRIPT) {
         return;
     }
     let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];
@@ -166,7 +168,7 @@ fn what_is_wrong_in_a_journal_is_named() {
 /// Every count is wrong, so the units that the script names are the ones that it chose.
 #[test]
 fn a_seed_chooses_the_units_that_verify_chooses() {
-    if !has_python() {
+    if !has_python(SCRIPT) {
         return;
     }
     let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];

@@ -1,10 +1,12 @@
 //! Promise: the pictures of `list` and `compare` are well-formed, show what they name, can be drawn by old readers, and
-//! replace only files that are named as pictures. README.md makes this promise under "Use it".
+//! replace only files that are named as pictures. README.md makes this promise under "Use it". The pictures in docs/ can
+//! be made again.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use super::compare::{compare, rows};
-use crate::common::{arg, fresh, output, refused, stderr, stdout};
+use crate::common::{arg, fresh, output, refused, run, stderr, stdout};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 
@@ -62,6 +64,22 @@ fn the_board_of_the_readme_is_the_one_that_list_draws() {
         stdout(&drawn) == board,
         "nqueens list 8 --style svg --limit 1 > docs/pictures/board.svg"
     );
+}
+
+/// The picture of other programs is drawn from the measurements that docs/PERFORMANCE.md names.
+#[test]
+fn the_picture_of_other_programs_is_drawn_from_the_recorded_times() {
+    let script = "scripts/compare-peers.py";
+    if !super::check_unit::has_python(script) {
+        return;
+    }
+    let page = std::fs::read_to_string("docs/PERFORMANCE.md").expect("a page");
+    let record = "benches/record/2026-11-26-xeon-peers.csv";
+    assert!(page.contains(record), "{record} is not in docs/PERFORMANCE.md");
+    let mut draw = Command::new("python3");
+    let drawn = run(draw.args([script, "--picture", record]));
+    let picture = std::fs::read_to_string("docs/pictures/peers.svg").expect("a picture");
+    assert!(stdout(&drawn) == picture, "{script} --picture {record} > docs/pictures/peers.svg");
 }
 
 #[test]

@@ -64,8 +64,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = named_or_all::<Engine>("all of these, on boards where they are fast enough", engines()))]
     engines: Vec<Option<Engine>>,
 
-    /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, else
-    /// the usable cores]
+    /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, or
+    /// one for each hardware thread that the process may use]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = parse_threads)]
     threads: Vec<Threads>,

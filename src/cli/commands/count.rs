@@ -17,7 +17,7 @@ use crate::cli::output::published::verdict;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 
-/// Count the solutions of one board, or of a part of it
+/// Count the solutions of one board, or of one of its shards
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
 #[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts [default: the fastest for the board]")))]
@@ -26,7 +26,7 @@ use crate::cli::output::stderr::message;
 Examples:
   nqueens count 16                         the number of solutions, on all cores
   nqueens count 22 --journal q22.journal   the same command resumes it
-  nqueens count 24 --shard 3/40 --journal q24/  one of 40 parts, for a cluster")]
+  nqueens count 27 --shard 3/300 --journal q27/  one of 300 shards, for a cluster")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]

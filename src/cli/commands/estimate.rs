@@ -20,7 +20,7 @@ use crate::cli::output::stderr::message;
 
 /// Estimate, from a sample, how long a count would take on this machine
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print only the seconds")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the estimated seconds")))]
 #[command(after_help = "\
 Examples:
   nqueens estimate 22                      from a sample of ten seconds

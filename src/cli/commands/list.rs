@@ -44,7 +44,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     fundamental: bool,
 
-    /// Fix queens on these squares: as in chess (a1,d5; a1 is at the bottom left) or as row:column
+    /// Fix queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the bottom left)
     #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
     place: Vec<Square>,
 }

@@ -31,7 +31,7 @@ pub(crate) struct EngineArgs {
 /// The threads, and when to show progress.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Number of threads [default: NQUEENS_THREADS, else the usable cores]
+    /// Number of threads [default: NQUEENS_THREADS, or one for each hardware thread that the process may use]
     #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
     #[arg(value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
