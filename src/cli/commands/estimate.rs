@@ -162,10 +162,10 @@ fn total_text(total: Approximate, published: Option<u128>) -> String {
     let half_width = 2.0 * total.standard_error;
     let mut text = if half_width == 0.0 {
         format!("{value:.0}")
-    } else if value <= 0.0 {
-        "unknown: the sample has found no solution".to_owned()
     } else if half_width == f64::INFINITY {
         "unknown: the sample is too small".to_owned()
+    } else if value <= 0.0 {
+        "unknown: the sample has found no solution".to_owned()
     } else if value < 10.0 * half_width {
         format!("{value:.1e} ± {half_width:.1e}")
     } else {
