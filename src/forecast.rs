@@ -21,6 +21,10 @@
 //! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.
 //! [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an [`Estimate`](crate::Estimate)
 //! of the whole.
+//!
+//! **Measured.** After a twentieth of the work, 13 of 14 counts of n = 20 to 22 on two threads of Zen4-2
+//! (docs/GLOSSARY.md) were forecast between 3% too short and 18% too long. The other one, after 0.75 s and without an
+//! interval, was forecast 62% too long.
 
 mod approximate;
 mod cores;
