@@ -1,9 +1,11 @@
 //! Estimates of the time and the result of a count, from a sample of its units.
 //!
-//! **The CPU time of the rest.** Units that are missing take as much CPU time as units that are finished, in proportion
-//! to their number or, if the total is published, to their solutions. Units differ in size, but neighbouring units are
-//! alike. So the error comes from blocks of consecutive units. From k blocks with sizes x_i (units or solutions) and
-//! values y_i (CPU seconds), the sum Y of the values of the rest is estimated from the sum X of its sizes:
+//! **The CPU time of the rest.** A missing unit is assumed to take as much CPU time as a finished one of the same CPU,
+//! kernel and number of threads. If the total is published, the CPU time is in proportion to solutions instead of
+//! units. The finished units are a fair sample, because a count begins with units from all parts of the board
+//! (`count/ranges.rs`). Units differ in size, but neighbouring units are alike. So the error comes from blocks of
+//! consecutive units. From k blocks with sizes x_i (units or solutions) and values y_i (CPU seconds), the sum Y of the
+//! values of the rest is estimated from the sum X of its sizes:
 //!
 //! ```text
 //! Y = X m, m = sum y_i / sum x_i       s² = sum (y_i - m x_i)² / (k - 1)
@@ -19,6 +21,10 @@
 //! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.
 //! [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an [`Estimate`](crate::Estimate)
 //! of the whole.
+//!
+//! **Measured.** After a twentieth of the work, 13 of 14 counts of n = 20 to 22 on two threads of Zen4-2
+//! (docs/GLOSSARY.md) were forecast between 3% too short and 18% too long. The other one, after 0.75 s and without an
+//! interval, was forecast 62% too long.
 
 mod approximate;
 mod cores;

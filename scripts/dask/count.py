@@ -7,7 +7,7 @@ command, run again, counts only the shards that FOLDER lacks. At the end `nqueen
 Options of `nqueens count`, such as --engine, may follow `--`.
 
 A shard that fails is tried again, if possible on another host, while the others go on. The exit codes are the ones
-that `nqueens --help` lists, and docs/DASK.md says what to do.
+that `nqueens --help` lists, and scripts/dask/README.md says what to do.
 """
 
 from __future__ import annotations

@@ -21,9 +21,21 @@
 //! diagonal. The count of a unit is the dot product of two such matrices. The matrix of the colour with fewer queens
 //! is stored ([`counter`]). Each entry of the other matrix is multiplied as soon as it is found.
 //!
-//! To fill a matrix, the placements on one sub-board come as a list, ordered by label ([`list`]). The placements on
-//! the other one form a tree, which is compiled to a program that runs on 64 labels at a time ([`compile`],
-//! [`kernel`]).
+//! To fill a matrix, the placements on the even rows come as a list of **words**. A word is the set of diagonals of a
+//! placement, as the bits of a number, and the list is ordered by **label**, which is the placement's Ce or Co
+//! ([`list`]). The placements on the odd rows form a tree, which is compiled to a program that runs on 64 labels at a
+//! time ([`compile`], [`kernel`]):
+//!
+//! ```text
+//! for each Re, for each class of Ro
+//!   fill the light matrix, of the colour with fewer queens, by loops like those below
+//!   for each stretch of the heavy list, for each part of the heavy program, for each block of the stretch
+//!     make the coefficients of the block: light entries times multiplicities
+//!     for each node of the part
+//!       keep the words of the block that fit the queen of the node
+//!       at a leaf, for each layer of these words, for each section, for each completion
+//!         AND, count bits, times the coefficients
+//! ```
 //!
 //! **Compared with `subtrees`.** No solution is ever visited. Pairs of placements of one colour are tested 512 at a
 //! time, and a placement that conflicts with a queen of the tree is not tested with the placements below this queen.

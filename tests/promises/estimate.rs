@@ -1,5 +1,5 @@
-//! Promise: an estimate covers the true time and total, and says so if it knows nothing. docs/FORECAST.md makes this
-//! promise. How often its intervals cover the truth is checked in `src/forecast/`.
+//! Promise: an estimate covers the true time and total, and says so if it knows nothing. docs/JOURNAL.md makes this
+//! promise under "Forecasts". How often its intervals cover the truth is checked in `src/forecast/`.
 
 use std::time::Duration;
 
