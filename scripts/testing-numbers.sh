@@ -39,6 +39,8 @@ row "$(sed -n '/^## Where each promise is kept/,/^## /p' ARCHITECTURE.md | grep 
 
 row "$(sed -n '/^enum Damage {/,/^}/p' tests/promises/journal_fuzz.rs | code | grep -c '^    [A-Z]')" \
   "kinds of random damage to a journal" "variants of Damage in tests/promises/journal_fuzz.rs"
+row "$(find fuzz/fuzz_targets -name '*.rs' | wc -l)" "targets of fuzzing" "fuzz/fuzz_targets/*.rs"
+row "$(find fuzz/corpus -type f | wc -l)" "inputs that fuzzing has found" "files in fuzz/corpus"
 row "$(grep -o 'fails("[a-z]*")' tests/shim/journal_io.c | sort -u | wc -l)" \
   "system calls that tests let fail" "calls of fails() in tests/shim/journal_io.c"
 row "$(sed -n '/mod errno {/,/^}/p' tests/promises/common/mod.rs | grep -c 'const E')" \

@@ -8,10 +8,13 @@
 mod commands;
 mod exit;
 mod failure;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod input;
 mod output;
 
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -120,7 +123,7 @@ fn run() -> Result<Exit, Failure> {
         }
         // Also the short help for a command line without arguments. If nobody can be told, the exit code says enough.
         Err(error) if error.use_stderr() => {
-            let _ = explained(printable(error)).print();
+            let _ = explained(printable(error, env::args_os())).print();
             Ok(Exit::Usage)
         }
         // Help or version that was asked for.
@@ -128,10 +131,10 @@ fn run() -> Result<Exit, Failure> {
     }
 }
 
-/// Returns the parser's error for the same arguments with everything escaped that a terminal would obey, because the
-/// error repeats arguments.
-fn printable(error: clap::Error) -> clap::Error {
-    let arguments = env::args_os().map(|argument| escaped(argument.display()));
+/// Returns the parser's error for these arguments with everything escaped that a terminal would obey, because the error
+/// repeats arguments.
+fn printable(error: clap::Error, arguments: impl Iterator<Item = OsString>) -> clap::Error {
+    let arguments = arguments.map(|argument| escaped(argument.display()));
     match CommandLine::try_parse_from(arguments) {
         Err(printable) => printable,
         // The escaped arguments make sense, for example because they name a folder that exists.

@@ -5,6 +5,8 @@
 
 mod disk;
 mod first_line;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod line;
 mod lock;
 mod names;

@@ -60,6 +60,8 @@ mod by_plan;
 mod counts;
 mod folder;
 mod from_disk;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod place;
 mod progress;
 mod running;

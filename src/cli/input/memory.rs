@@ -13,6 +13,9 @@ const VARIABLE: &str = "NQUEENS_MEMORY";
 /// The smallest amount of memory that the variable can state. A smaller number lacks its unit, because nobody who
 /// writes 64 means 64 bytes.
 const MIN_STATED_BYTES: u64 = 1 << 20;
+/// The largest number of digits whose value always fits in a `u64`. The crate that reads sizes rounds longer numbers,
+/// and some of them overflow in this.
+const MAX_DIGITS: usize = 19;
 
 /// Returns what the variable says. An empty variable says nothing.
 ///
@@ -29,19 +32,22 @@ pub(crate) fn stated_memory() -> Result<Option<StatedMemory>, Error> {
 
 /// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and
 /// because Slurm reads its own sizes in them.
-fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
+pub(crate) fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     let text = stated.to_string_lossy();
     // The crate skips all spaces, but `6 4G` is a slip.
     let is_one_number =
         text.split_whitespace().skip(1).all(|word| !word.contains(char::is_numeric));
+    let has_few_digits = text.chars().filter(char::is_ascii_digit).count() <= MAX_DIGITS;
     // Bytes that are no text have become a character that no size contains, so they are refused, too.
-    match Config::new().with_binary().parse_size(text.trim()) {
-        Ok(bytes) if bytes >= MIN_STATED_BYTES && is_one_number => Ok(bytes),
-        _ => {
-            let advice = "set it to a size such as 64G or 1.5T, or unset it";
-            Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
-        }
+    if is_one_number
+        && has_few_digits
+        && let Ok(bytes) = Config::new().with_binary().parse_size(text.trim())
+        && bytes >= MIN_STATED_BYTES
+    {
+        return Ok(bytes);
     }
+    let advice = "set it to a size such as 64G or 1.5T, or unset it";
+    Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
 }
 
 #[cfg(test)]
@@ -79,7 +85,13 @@ mod tests {
             ["much", "-1G", "64Q", "64GG", "64G of memory", "G", " ", "1,5T", "64\u{fffd}G"];
         // None of these is enough memory for a count of any size.
         let small = ["0", "0G", "0.0", "64", "1e-9T", "1048575"];
-        let large = ["16777216T", "99999999999999999999999"];
+        // The last two are the largest `u64` with one digit more, which overflows when it is rounded.
+        let large = [
+            "16777216T",
+            "99999999999999999999999",
+            "184467440737095516157",
+            "1.84467440737095516157G",
+        ];
         let mut texts: Vec<&OsStr> = Vec::new();
         texts.extend(words.map(OsStr::new));
         texts.extend(small.map(OsStr::new));

@@ -25,13 +25,13 @@ use crate::cli::output::format::many;
 const POSSIBLE_SECONDS: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// A row. Other fields of a line are ignored, because another version may print more.
-struct Row {
-    n: u64,
-    engine: String,
-    kernel: String,
-    threads: u64,
-    total: u128,
-    run_seconds: Vec<f64>,
+pub(super) struct Row {
+    pub(super) n: u64,
+    pub(super) engine: String,
+    pub(super) kernel: String,
+    pub(super) threads: u64,
+    pub(super) total: u128,
+    pub(super) run_seconds: Vec<f64>,
 }
 
 /// Reads the rows of a file that belong to given boards and configurations. A file without such a row is an error, because
@@ -96,7 +96,7 @@ impl Row {
 }
 
 /// Reads all rows of a file. The error says which line is wrong, and why.
-fn read_rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
+pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
     let text = match str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
