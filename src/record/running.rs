@@ -366,19 +366,23 @@ mod tests {
         let mut files = record.files().to_vec();
         files[1].runs[0].shard = Shard::WHOLE;
         let mut running = running(&record, &files);
-        for process in &mut running.processes {
-            for second in 1..=120 {
-                report(process, second, 1);
-            }
+        for second in 1..=120 {
+            report(&mut running.processes[0], 2 * second, 1);
+            report(&mut running.processes[1], second, 1);
         }
-        let rest = record.rest().units as f64;
+        // The shard of the first process is complete. The second one counts what is missing in the whole, where the
+        // solutions of the rest are known.
+        let seconds = |rest: Rest| rest.solutions.unwrap_or(rest.units as f64);
+        let expected = seconds(record.rest());
+        assert!(expected > record.rest().units as f64);
         for _ in 0..2 {
-            let a_second_each = |rest: Rest| Some(Approximate::roughly(rest.units as f64));
-            let latest = running.latest_end(a_second_each).expect("cores are known");
+            let estimate = |rest| Some(Approximate::roughly(seconds(rest)));
+            let latest = running.latest_end(estimate).expect("cores are known");
             let wall_seconds = latest.wall_value().expect("cores are known");
-            assert!((wall_seconds - rest).abs() < 0.1 * rest, "{wall_seconds} for {rest} units");
+            let part = wall_seconds / expected;
+            assert!((part - 1.0).abs() < 0.1, "{wall_seconds} s, not {expected} s on one core");
             let cores = latest.cores.expect("cores are known");
-            assert!((cores - 2.0).abs() < 0.1, "{cores}");
+            assert!((cores - 1.5).abs() < 0.1, "{cores}");
             running.processes.reverse();
         }
     }
