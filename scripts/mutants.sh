@@ -29,10 +29,10 @@ tests=(
 )
 # These are left out: they count for seconds, wait for a clock, or test code that is not changed here.
 for slow in \
-  engine:: cli::commands:: cli::output:: \
+  engine:: cli::commands:: cli::output:: has_a_closed_form \
   a_full_stderr a_unit_of_a_count_with_split_rows boards_beyond_the_fastest every_engine split_rows_choose \
   the_text_of_a_count without_a_terminal_progress \
-  damage_behind_the_first_line of_very_many_units the_bar_of_a_check \
+  damage_behind_the_first_line of_very_many_units published_seeds_choose the_bar_of_a_check \
   an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small without_a_unit \
   a_changed_byte_costs a_file_whose_first_line a_line_without_end cut_off_at_any_byte \
   finished_journals_give stopped_and_cut_off_counts \
