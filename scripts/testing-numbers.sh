@@ -37,6 +37,13 @@ row "$(sed -n '/^stages=(/,/)/p' scripts/check.sh | sed 's/stages=(//; s/)//' | 
 row "$(sed -n '/^## Where each promise is kept/,/^## /p' ARCHITECTURE.md | grep '^| ' | sed 1d | wc -l)" \
   "promises to users" "rows in ARCHITECTURE.md, Where each promise is kept"
 
+what="mutants that scripts/mutants.sh can make"
+if cargo mutants --version >/dev/null 2>&1; then
+  row "$(cargo mutants --list | wc -l)" "$what" "cargo mutants --list"
+else
+  printf '%6s  %-52s %s\n' - "$what" "not counted: cargo-mutants is missing"
+fi
+
 row "$(sed -n '/^enum Damage {/,/^}/p' tests/promises/journal_fuzz.rs | code | grep -c '^    [A-Z]')" \
   "kinds of random damage to a journal" "variants of Damage in tests/promises/journal_fuzz.rs"
 row "$(find fuzz/fuzz_targets -name '*.rs' | wc -l)" "targets of fuzzing" "fuzz/fuzz_targets/*.rs"

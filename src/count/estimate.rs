@@ -226,6 +226,9 @@ impl Observer for SampleObserver<'_> {
 mod tests {
     use super::*;
     use crate::board::size::BoardSize;
+    use crate::count::observe::OnProgress;
+    use crate::forecast::{Rest, Sample};
+    use crate::plan::done::UnitsDone;
 
     #[test]
     fn a_sample_without_units_takes_up_to_six_times_as_long() {
@@ -235,6 +238,79 @@ mod tests {
             assert_eq!(ends.with_a_unit, Duration::from_secs(with_a_unit));
             assert_eq!(ends.without_units, Duration::from_secs(without_units));
         }
+    }
+
+    /// A forecast of a thousand units on one thread, of which none is finished.
+    fn nothing_done() -> TimeLeft {
+        TimeLeft::new(Sample::new(1000), Rest { units: 1000, solutions: None }, 1)
+    }
+
+    /// Units of one second each that come from all over the plan, the last of them finished at this time.
+    fn units_done(units: usize, last: Duration) -> Vec<UnitsDone> {
+        let mut reports = Vec::new();
+        for unit in 0..units {
+            reports.push(UnitsDone {
+                units: 20 * unit..20 * unit + 1,
+                elapsed: last.mul_f64((unit + 1) as f64 / units as f64),
+                cpu_time: Duration::from_secs(1),
+                ..UnitsDone::default()
+            });
+        }
+        reports
+    }
+
+    #[test]
+    fn a_sample_ends_when_it_is_large_enough_or_its_time_is_over() {
+        for (units, seconds, is_enough) in [
+            (19, 10.0, false),
+            (20, 9.9, false),
+            (20, 10.0, true),
+            (19, 14.9, false),
+            (1, 15.0, true),
+        ] {
+            let heard = Mutex::new(0);
+            let listener = OnProgress(|_: &SoFar<'_>| *heard.lock().expect("no panic") += 1);
+            let observer = SampleObserver {
+                ends_after: EndsAfter::about(Duration::from_secs(10)),
+                observer: &listener,
+                left: Mutex::new(nothing_done()),
+                enough: Cancel::new(),
+            };
+            for newest in &units_done(units, Duration::from_secs_f64(seconds)) {
+                observer.units_done(&SoFar { newest, done: newest.sum(), units: 1000 });
+            }
+            assert_eq!(observer.enough.is_cancelled(), is_enough, "{units} units, {seconds} s");
+            assert_eq!(heard.into_inner().expect("no panic"), units);
+        }
+    }
+
+    #[test]
+    fn the_time_of_all_is_that_of_the_sample_and_of_the_rest() {
+        let count = Count::new(BoardSize::new(8).expect("in range"));
+        let mut sample = count.run().expect("a count");
+        sample.elapsed = Duration::from_secs(200);
+        sample.threads = 1;
+        let mut left = nothing_done();
+        let cpu_seconds = Approximate { value: 1000.0, standard_error: 40.0 };
+        let roughly = time_of_all(&sample, &left, cpu_seconds);
+        assert_eq!(roughly.wall_seconds, Some(Approximate::roughly(1000.0)));
+        for done in units_done(50, sample.elapsed) {
+            left.record(&done);
+        }
+        let time = time_of_all(&sample, &left, cpu_seconds);
+        let rest = left.estimate().expect("fifty units");
+        let rest_seconds = rest.wall_seconds.expect("fifty units");
+        let seconds = time.wall_seconds.expect("fifty units");
+        // A quarter of a core.
+        assert!((seconds.value - 4000.0).abs() < 200.0, "{seconds:?}");
+        assert_eq!(seconds.value, 200.0 + rest_seconds.value);
+        assert_eq!(seconds.standard_error, rest_seconds.standard_error);
+        assert_eq!(time.cores, rest.cores);
+        // Runs differ by three percent.
+        assert_eq!(time.cpu_seconds, Approximate { value: 1000.0, standard_error: 50.0 });
+        let estimate = Estimate { sample, time, total: Approximate::roughly(1.0) };
+        let on_ten = Approximate { value: 100.0, standard_error: 5.0 };
+        assert_eq!(estimate.on_cores(10), on_ten);
     }
 
     #[test]

@@ -195,7 +195,11 @@ mod tests {
         };
         assert!(error(19).is_infinite() && error(20).is_finite());
         assert_eq!(of_units(30, |_| 1, 0).estimate_total(rest), Approximate::roughly(0.0));
-        assert_eq!(Sample::new(5).estimate_cpu_seconds(rest), None);
+        let empty = Sample::new(5);
+        assert!(empty.is_empty() && !of_units(1, |_| 1, 0).is_empty());
+        for units in [0, 20] {
+            assert_eq!(empty.estimate_cpu_seconds(Rest { units, ..rest }), None);
+        }
     }
 
     #[test]

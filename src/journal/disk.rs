@@ -160,6 +160,28 @@ mod tests {
         assert!(!is_being_written());
     }
 
+    /// A journal that was cut off or replaced has gone. What the system cannot read may still be there.
+    #[test]
+    fn a_path_leads_to_a_file_with_the_same_end() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let [longer, shorter, other] = ["123456789", "1234", "999999999"].map(|text| {
+            let path = folder.path().join(text);
+            fs::write(&path, text).expect("room");
+            File::open(&path).expect("it is there")
+        });
+        fs::write(&path, "12345678").expect("room");
+        let leads_to = |file: &File, end| path_leads_to(&path, file, end).ok();
+        assert_eq!(leads_to(&longer, 0), Some(true));
+        assert_eq!(leads_to(&longer, 8), Some(true));
+        assert_eq!(leads_to(&longer, 9), Some(false), "the file there ends before");
+        assert_eq!(leads_to(&shorter, 4), Some(true));
+        assert_eq!(leads_to(&shorter, 8), Some(false), "the open file was cut off");
+        assert_eq!(leads_to(&other, 8), Some(false));
+        let unreadable = File::open(folder.path()).expect("it is there");
+        assert_eq!(leads_to(&unreadable, 8), None, "nobody can read a folder");
+    }
+
     #[test]
     fn a_writer_is_not_refused_because_somebody_looks() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");

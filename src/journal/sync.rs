@@ -118,6 +118,16 @@ struct State {
     has_ended: bool,
 }
 
+impl State {
+    /// Notes that a sync has ended, when the file had this number of bytes as it began.
+    fn was_synced(&mut self, bytes: u64) {
+        // If the file has become shorter meanwhile, what is new in it may not be on disk yet.
+        if self.bytes >= bytes {
+            self.synced = bytes;
+        }
+    }
+}
+
 impl SharedFile {
     /// Makes the file of a journal that holds this number of bytes, all of which are on disk.
     pub(super) fn new(path: PathBuf, file: File, bytes: u64, first_lines: String) -> Self {
@@ -283,9 +293,7 @@ impl SharedFile {
                 state.news.clone_from(&harm);
             }
             match sync_result {
-                // If the file has become shorter meanwhile, what is new in it may not be on disk yet.
-                Ok(()) if state.bytes >= bytes => state.synced = bytes,
-                Ok(()) => {}
+                Ok(()) => state.was_synced(bytes),
                 Err(error) => {
                     self.cut_back(&mut state, error);
                     break;
@@ -396,6 +404,23 @@ mod tests {
             shared.take_back("two\n", 4);
             assert_eq!(text_of(&shared), left, "{written:?}");
         }
+    }
+
+    #[test]
+    fn a_sync_of_a_file_that_was_emptied_meanwhile_says_nothing() {
+        let (_folder, shared) = with_a_line();
+        shared.append("two\n");
+        let synced = |bytes| {
+            let mut state = shared.state();
+            state.was_synced(bytes);
+            state.synced
+        };
+        assert_eq!(synced(8), 8);
+        write_as_another(&shared, "");
+        shared.append("3\n");
+        assert_eq!(text_of(&shared), "first\n3\n");
+        assert_eq!(synced(9), 0);
+        assert_eq!(synced(8), 8);
     }
 
     #[test]

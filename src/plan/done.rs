@@ -72,3 +72,34 @@ impl UnitsDone {
         self.cpu_time += next.cpu_time;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_add_up() {
+        let sums = [1, 2, 4].map(|units| Sum { units, solutions: 10 * units as u128 });
+        assert_eq!(sums.into_iter().sum::<Sum>(), Sum { units: 7, solutions: 70 });
+        let mut sum = sums[0];
+        sum += sums[2];
+        assert_eq!(sum, Sum { units: 5, solutions: 50 });
+    }
+
+    #[test]
+    fn units_that_follow_add_their_counts_and_times() {
+        let done = |units: Range<usize>, seconds| UnitsDone {
+            counts: units.clone().map(|unit| unit as u64).collect(),
+            solutions: units.len() as u128,
+            units,
+            elapsed: Duration::from_secs(seconds),
+            cpu_time: Duration::from_secs(1),
+        };
+        let mut all = UnitsDone::none_from(3);
+        all.extend(done(3..5, 10));
+        all.extend(done(5..8, 20));
+        let cpu_time = Duration::from_secs(2);
+        assert_eq!(all, UnitsDone { cpu_time, ..done(3..8, 20) });
+        assert_eq!(all.sum(), Sum { units: 5, solutions: 5 });
+    }
+}

@@ -91,6 +91,7 @@ fn plan_of_other_shard<'a>(
 }
 
 /// The use of a journal for a shard that starts, as far as the name of the file says it.
+#[derive(Debug, PartialEq, Eq)]
 enum Relevance {
     /// It belongs to another board size, or to the other count.
     OtherCount,
@@ -127,4 +128,37 @@ fn may_be_of_count(path: &Path, wanted: &Wanted) -> bool {
 fn says_that_plan_cannot_be_made(error: &Error) -> bool {
     let Error::Journal { error, .. } = error else { return false };
     matches!(error, JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::WhichCount;
+
+    #[test]
+    fn a_shard_reads_only_what_may_hold_its_units() {
+        let mut wanted = Wanted {
+            size: BoardSize::new(12).expect("in range"),
+            which: WhichCount::First,
+            engine: None,
+            split_rows: None,
+            stated_memory: None,
+        };
+        let shard = Shard::new(1, 3).expect("in range");
+        let second = "n12-second-0001-of-0003.a.1.journal";
+        for (name, expected) in [
+            ("n12-0001-of-0003.a.1.journal", Relevance::ToBeRead),
+            ("n12-0001-of-0004.a.1.journal", Relevance::ToBeRead),
+            ("n12-0000-of-0001.a.1.journal", Relevance::ToBeRead),
+            ("joined.journal", Relevance::ToBeRead),
+            ("n12-0002-of-0003.a.1.journal", Relevance::OtherShard),
+            ("n13-0001-of-0003.a.1.journal", Relevance::OtherCount),
+            (second, Relevance::OtherCount),
+        ] {
+            assert_eq!(relevance(OsStr::new(name), &wanted, shard), expected, "{name}");
+        }
+        wanted.which = WhichCount::Second;
+        assert_eq!(relevance(OsStr::new(second), &wanted, shard), Relevance::ToBeRead);
+    }
 }

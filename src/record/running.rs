@@ -250,6 +250,7 @@ mod tests {
     use crate::board::size::BoardSize;
     use crate::count::Count;
     use crate::plan::done::UnitsDone;
+    use crate::record::samples::Samples;
 
     /// Reads the journals of two of three shards.
     fn two_of_three_shards() -> Record {
@@ -326,6 +327,77 @@ mod tests {
             report(process, 110, 1);
         }
         assert_eq!([200, 201].map(|seconds| silence(&running, seconds)), [0, 201]);
+    }
+
+    /// Units took one second on one thread and three on two.
+    #[test]
+    fn the_cpu_time_left_is_that_of_runs_like_the_ones_that_are_counting() {
+        let mut record = two_of_three_shards();
+        record.samples = Samples::new(record.plan().units());
+        for block in 0..30 {
+            for (kind, cpu_seconds) in [(0, 1), (1, 3)] {
+                let unit = 1000 * (2 * block + kind);
+                let units = unit..unit + 1;
+                let cpu_time = Duration::from_secs(cpu_seconds);
+                let run = record.files()[kind].runs[0].clone();
+                record.samples.add(&run, &UnitsDone { units, cpu_time, ..UnitsDone::default() });
+            }
+        }
+        let seconds_of_unit = |files: &[JournalFile]| {
+            let forecast = running(&record, files).time_left().expect("sixty units");
+            assert_eq!(forecast.wall_seconds, None);
+            let seconds = forecast.cpu_seconds;
+            let mean = seconds.value / record.rest().units as f64;
+            (mean.round() as u32, seconds.standard_error.is_finite())
+        };
+        let files = record.files();
+        assert_eq!(seconds_of_unit(&files[..1]), (1, true));
+        assert_eq!(seconds_of_unit(&files[1..]), (3, true));
+        assert_eq!(seconds_of_unit(files), (2, false), "they differ");
+        assert_eq!(seconds_of_unit(&[]), (2, false), "nobody knows who counts the rest");
+        let mut others = files[..1].to_vec();
+        others[0].runs[0].threads = 7;
+        assert_eq!(seconds_of_unit(&others), (2, false), "none is like this one");
+    }
+
+    #[test]
+    fn the_process_that_ends_last_decides_the_wall_time() {
+        let record = two_of_three_shards();
+        let mut files = record.files().to_vec();
+        files[1].runs[0].shard = Shard::WHOLE;
+        let mut running = running(&record, &files);
+        for second in 1..=120 {
+            report(&mut running.processes[0], 2 * second, 1);
+            report(&mut running.processes[1], second, 1);
+        }
+        // The shard of the first process is complete. The second one counts what is missing in the whole, where the
+        // solutions of the rest are known.
+        let seconds = |rest: Rest| rest.solutions.unwrap_or(rest.units as f64);
+        let expected = seconds(record.rest());
+        assert!(expected > record.rest().units as f64);
+        for _ in 0..2 {
+            let estimate = |rest| Some(Approximate::roughly(seconds(rest)));
+            let latest = running.latest_end(estimate).expect("cores are known");
+            let wall_seconds = latest.wall_value().expect("cores are known");
+            let part = wall_seconds / expected;
+            assert!((part - 1.0).abs() < 0.1, "{wall_seconds} s, not {expected} s on one core");
+            let cores = latest.cores.expect("cores are known");
+            assert!((cores - 1.5).abs() < 0.1, "{cores}");
+            running.processes.reverse();
+        }
+    }
+
+    #[test]
+    fn the_missing_units_are_those_of_the_shard() {
+        let record = two_of_three_shards();
+        let missing = record.rest().units;
+        let mut shards = ShardsByNumber::default();
+        let mut missing_in = |index, of| {
+            let shard = Shard::new(index, of).expect("in range");
+            shards.missing_in(shard, &record)
+        };
+        assert_eq!([0, 1, 2].map(|index| missing_in(index, 3)), [0, 0, missing]);
+        assert_eq!(missing_in(0, 2) + missing_in(1, 2), missing);
     }
 
     #[test]

@@ -73,6 +73,8 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
         let count = if stops == 0 { count.engine(engine) } else { count };
         let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
         let outcome = count.run().expect("a count, or a part of it");
+        let units_of_runs: usize = outcome.runs.iter().map(|run| run.units).sum();
+        assert_eq!((outcome.runs.len(), units_of_runs), (stops + 1, outcome.done.units));
         if outcome.is_complete() {
             break outcome;
         }

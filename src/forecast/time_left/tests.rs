@@ -151,6 +151,20 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
     }
 }
 
+#[test]
+fn the_whole_is_what_is_finished_and_what_is_left() {
+    let mut left = of_all(1000, 1);
+    for unit in 0..100 {
+        let units = 10 * unit..10 * unit + 1;
+        let cpu_time = Duration::from_secs(2);
+        left.record(&UnitsDone { units, solutions: 3, cpu_time, ..UnitsDone::default() });
+    }
+    let all = left.estimate_all_cpu_seconds().expect("a hundred units");
+    let rest = left.estimate().expect("a hundred units").cpu_seconds;
+    assert_eq!((all.value, rest.value), (2000.0, 1800.0));
+    assert_eq!(left.estimate_total().value, 3000.0);
+}
+
 /// Two threads get half of a core each.
 #[test]
 fn a_busy_machine_takes_longer() {
