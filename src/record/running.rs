@@ -348,16 +348,16 @@ mod tests {
             assert_eq!(forecast.wall_seconds, None);
             let seconds = forecast.cpu_seconds;
             let mean = seconds.value / record.rest().units as f64;
-            (mean.round() as u32, seconds.standard_error.is_finite())
+            (mean.round(), seconds.standard_error.is_finite())
         };
         let files = record.files();
-        assert_eq!(seconds_of_unit(&files[..1]), (1, true));
-        assert_eq!(seconds_of_unit(&files[1..]), (3, true));
-        assert_eq!(seconds_of_unit(files), (2, false), "they differ");
-        assert_eq!(seconds_of_unit(&[]), (2, false), "nobody knows who counts the rest");
+        assert_eq!(seconds_of_unit(&files[..1]), (1.0, true));
+        assert_eq!(seconds_of_unit(&files[1..]), (3.0, true));
+        assert_eq!(seconds_of_unit(files), (2.0, false), "they differ");
+        assert_eq!(seconds_of_unit(&[]), (2.0, false), "nobody knows who counts the rest");
         let mut others = files[..1].to_vec();
         others[0].runs[0].threads = 7;
-        assert_eq!(seconds_of_unit(&others), (2, false), "none is like this one");
+        assert_eq!(seconds_of_unit(&others), (2.0, false), "none is like this one");
     }
 
     #[test]
