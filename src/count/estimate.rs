@@ -227,6 +227,7 @@ mod tests {
     use super::*;
     use crate::board::size::BoardSize;
     use crate::count::observe::OnProgress;
+    use crate::engine::Engine;
     use crate::forecast::{Rest, Sample};
     use crate::plan::done::UnitsDone;
 
@@ -311,6 +312,18 @@ mod tests {
         let estimate = Estimate { sample, time, total: Approximate::roughly(1.0) };
         let on_ten = Approximate { value: 100.0, standard_error: 5.0 };
         assert_eq!(estimate.on_cores(10), on_ten);
+    }
+
+    #[test]
+    fn the_time_of_a_part_is_an_estimate() {
+        let cancel = Cancel::new();
+        let stop = OnProgress(|_: &SoFar<'_>| cancel.cancel());
+        let count = Count::new(BoardSize::new(13).expect("in range")).engine(Engine::Bitmask);
+        let count = count.threads(1).observer(&stop).stop_on(&cancel);
+        let estimate = count.estimate(Duration::from_secs(60)).expect("some units");
+        assert!(!estimate.sample.is_complete());
+        let seconds = estimate.time.wall_seconds.expect("a wall time");
+        assert!(seconds.standard_error > 0.0, "{seconds:?}");
     }
 
     #[test]

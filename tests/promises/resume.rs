@@ -68,12 +68,14 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
     let outcome = loop {
         let cancel = Cancel::new();
         let stop = StopAfter { reports: 2.into(), cancel: &cancel };
-        let count = Count::new(size(n)).kernel(kernels[stops % kernels.len()]);
+        let kernel = kernels[stops % kernels.len()];
+        let count = Count::new(size(n)).kernel(kernel);
         // Only the first run names the engine; the others find it in the journal.
         let count = if stops == 0 { count.engine(engine) } else { count };
         let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
         let outcome = count.run().expect("a count, or a part of it");
         let units_of_runs: usize = outcome.runs.iter().map(|run| run.units).sum();
+        assert_eq!(outcome.kernel, kernel);
         assert_eq!((outcome.runs.len(), units_of_runs), (stops + 1, outcome.done.units));
         if outcome.is_complete() {
             break outcome;
