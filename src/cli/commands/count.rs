@@ -26,7 +26,7 @@ use crate::cli::output::stderr::message;
 Examples:
   nqueens count 16                         the number of solutions, on all cores
   nqueens count 22 --journal q22.journal   the same command resumes it
-  nqueens count 27 --shard 3/300 --journal q27/  one of 300 shards, for a cluster")]
+  nqueens count 27 --shard 3/300 --journal q27/  one of 300 shards")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
