@@ -27,8 +27,8 @@ fn repair(bytes: &[u8], random: &mut Random) -> Vec<u8> {
         } else if text.is_empty() {
             repaired.push(Vec::new());
         } else if let Some(fields) = text.strip_prefix(b"nqueens-journal ") {
-            if let Some(start) = fields.windows(2).position(|bytes| bytes == b"n=") {
-                other_crc = crc32fast::hash(&fields[start..]);
+            if let Some(start) = fields.windows(3).position(|bytes| bytes == b" n=") {
+                other_crc = crc32fast::hash(&fields[start + 1..]);
             }
             repaired.push(with_crc(text, 0));
         } else {
