@@ -25,7 +25,10 @@ run_script() {
   if [ "$code" = 77 ]; then skipped+=("$1"); else return "$code"; fi
 }
 
-fmt() { cargo fmt --check; }
+fmt() {
+  cargo fmt --check
+  cargo fmt --check --manifest-path fuzz/Cargo.toml
+}
 
 # The code of a module, apart from its tests, names no module above its own in the table of ARCHITECTURE.md, and imports
 # nothing by way of the root. Only the command line does, which stands above all others.

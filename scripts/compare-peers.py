@@ -283,8 +283,8 @@ def table(file):
     print(f"| **nqueens: times as fast as the best other program** | {' | '.join(ratios)} |")
 
 
-# The programs in the picture, each with the name that it has there, its colour and the width of its line. The colours
-# differ for colour-blind readers, too, and are those of `nqueens compare --svg`.
+# The programs in the picture, each with the name that it has there, its colour and the width of its line. Colour-blind
+# readers can tell the colours apart, which `nqueens compare --svg` uses, too.
 LINES = {
     "nqueens": ("nqueens, AVX-512", "#c44a00", 3),
     "nqueens, AVX2": ("nqueens, AVX2", "#c44a00", 2),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes what is handed out: for each target an archive with a static program, its manual pages, completions for three
-# shells, the licences and the README, and SHA256SUMS. The same commit gives the same bytes, in whatever folder it is.
+# shells, the licences and all pages with the scripts that they name, and SHA256SUMS. The same commit gives the same
+# bytes, in whatever folder it is.
 #
 #   scripts/release.sh [FOLDER]    into a new FOLDER, target/release-archives if none is named
 #
@@ -52,7 +53,9 @@ for target in "${targets[@]}"; do
   name=nqueens-$version-${target%%-*}-linux
   folder=$work/$name
   mkdir -p "$folder/completions"
-  cp "$built/$target/release/nqueens" README.md LICENSE-MIT LICENSE-APACHE "$folder"
+  cp "$built/$target/release/nqueens" "$folder"
+  git -c tar.umask=0022 archive HEAD -- '*.md' LICENSE-MIT LICENSE-APACHE CITATION.cff docs scripts benches/record |
+    tar -C "$folder" -xf -
   "$native_program" man --out "$folder/man/man1"
   "$native_program" completions bash >"$folder/completions/nqueens.bash"
   "$native_program" completions zsh >"$folder/completions/_nqueens"

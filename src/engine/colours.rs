@@ -33,7 +33,7 @@
 //!     make the coefficients of the block: light entries times multiplicities
 //!     for each node of the part
 //!       keep the words of the block that fit the queen of the node
-//!       at a leaf, for each layer of these words, for each section, for each completion
+//!       if the node is a leaf: for each layer of the words, for each section, for each completion
 //!         AND, count bits, times the coefficients
 //! ```
 //!
