@@ -95,9 +95,7 @@ impl Count<'_> {
         self.check()?;
         let (sample, left) = self.take_sample(time)?;
         let all_cpu_seconds = left.estimate_all_cpu_seconds();
-        let measured =
-            all_cpu_seconds.filter(|all| all.value > 0.0 || sample.elapsed < LONGEST_TICK);
-        let time = match measured {
+        let time = match all_cpu_seconds.filter(|all| is_measured(*all, sample.elapsed)) {
             // Both times are known. They are no estimates.
             Some(cpu_seconds) if sample.is_complete() => Forecast {
                 cpu_seconds,
@@ -153,6 +151,11 @@ impl Count<'_> {
             job.run()
         })?
     }
+}
+
+/// Returns whether a CPU clock has measured this, in a sample that took so long: whether it does not stand still.
+fn is_measured(cpu_seconds: Approximate, elapsed: Duration) -> bool {
+    cpu_seconds.value > 0.0 || elapsed < LONGEST_TICK
 }
 
 /// Returns the wall time of a sample. It is no estimate.
@@ -283,6 +286,15 @@ mod tests {
             assert_eq!(observer.enough.is_cancelled(), is_enough, "{units} units, {seconds} s");
             assert_eq!(heard.into_inner().expect("no panic"), units);
         }
+    }
+
+    #[test]
+    fn a_cpu_clock_stands_still_if_it_shows_nothing_after_a_tenth_of_a_second() {
+        let elapsed = [99, 100].map(Duration::from_millis);
+        let is_measured_after =
+            |seconds| elapsed.map(|elapsed| is_measured(Approximate::roughly(seconds), elapsed));
+        assert_eq!(is_measured_after(0.0), [true, false]);
+        assert_eq!(is_measured_after(1e-6), [true, true]);
     }
 
     #[test]

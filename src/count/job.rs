@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
             done: recorded.done,
             cut_off,
             left_out: &recorded.left_out,
-            time_left: &self.time_left(&recorded, threads),
+            time_left: &TimeLeft::new(recorded.sample.clone(), self.rest(&recorded), threads),
         };
         let mut journal = None;
         if !recorded.todo.is_empty() {
@@ -192,14 +192,13 @@ impl<'a> Job<'a> {
         Ok((Some(place), record))
     }
 
-    /// Makes the forecast of a count that begins.
-    fn time_left(&self, recorded: &Recorded, threads: usize) -> TimeLeft {
+    /// Returns what the count has to do when it begins.
+    fn rest(&self, recorded: &Recorded) -> Rest {
         let total = self.published_total();
-        let rest = Rest {
+        Rest {
             units: number_of_units(&recorded.todo),
             solutions: total.map(|total| total as f64 - recorded.done.solutions as f64),
-        };
-        TimeLeft::new(recorded.sample.clone(), rest, threads)
+        }
     }
 
     /// Closes the journal, if there is one, and makes the outcome.
@@ -324,5 +323,23 @@ impl Recorded {
             runs: record.runs().cloned().collect(),
             left_out: record.left_out,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_resumed_count_is_what_its_journals_lack() {
+        let size = BoardSize::new(8).expect("in range");
+        let count = Count::new(size).engine(Engine::Bitmask);
+        let plan = count.plan().expect("a plan");
+        let done = Sum { units: 2, solutions: 12 };
+        let recorded = Recorded { done, ..Recorded::nothing(&plan, vec![2..3, 4..9]) };
+        let rest = Job::new(&count).rest(&recorded);
+        assert_eq!((rest.units, rest.solutions), (6, Some(80.0)));
+        let shard = count.shard(Shard::new(0, 2).expect("in range"));
+        assert_eq!(Job::new(&shard).rest(&recorded).solutions, None, "no total is published");
     }
 }

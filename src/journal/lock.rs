@@ -101,9 +101,15 @@ fn open_and_lock(path: &Path, options: &OpenOptions) -> Result<File, Error> {
     let file = open_with(path, options)?;
     lock_for_writing(&file).map_err(|error| error.at(path))?;
     // Another file may have taken its name before it was locked.
+    check_path(path, &file)?;
+    Ok(file)
+}
+
+/// Checks that an open journal is still at its path.
+fn check_path(path: &Path, file: &File) -> Result<(), Error> {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    match path_leads_to(path, &file, length) {
-        Ok(true) => Ok(file),
+    match path_leads_to(path, file, length) {
+        Ok(true) => Ok(()),
         Ok(false) => Err(JournalError::Changed.at(path)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JournalError::Changed.at(path))
@@ -130,9 +136,30 @@ fn sync_unless_cancelled(path: &Path, file: &File, cancel: &Cancel) -> Result<()
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
+
+    #[test]
+    fn a_journal_that_has_lost_its_name_is_not_taken() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let file = create_new(&path).expect("a new file");
+        assert_eq!(check_path(&path, &file), Ok(()));
+        fs::write(&path, "one\n").expect("room");
+        assert_eq!(check_path(&path, &file), Ok(()));
+        let changed = Err(JournalError::Changed.at(&path));
+        fs::remove_file(&path).expect("it is there");
+        assert_eq!(check_path(&path, &file), changed);
+        fs::write(&path, "two\n").expect("room");
+        assert_eq!(check_path(&path, &file), changed);
+        fs::remove_file(&path).expect("it is there");
+        symlink(&path, &path).expect("a loop");
+        let unseen = check_path(&path, &file).expect_err("a path without end");
+        assert_ne!(Err(unseen), changed);
+    }
 
     #[test]
     fn each_journal_of_a_process_in_a_folder_has_its_own_name() {

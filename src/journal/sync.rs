@@ -337,6 +337,7 @@ fn leads_nowhere(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};
+    use std::os::unix::fs::symlink;
 
     use tempfile::TempDir;
 
@@ -389,6 +390,25 @@ mod tests {
         assert_eq!(shared.find_harm(), Some(JournalError::Gone));
         write_as_another(&shared, "two\n");
         assert_eq!(shared.find_harm(), Some(JournalError::Gone));
+        fs::remove_file(&shared.path).expect("it is there");
+        symlink(&shared.path, &shared.path).expect("a loop");
+        assert_eq!(shared.find_harm(), None, "what cannot be seen may still be there");
+    }
+
+    #[test]
+    fn the_last_sync_has_all_lines() {
+        let (_folder, shared) = with_a_line();
+        shared.append("two\n");
+        shared.ask_to_end();
+        shared.sync_until_end(UnsyncedFolders::OfFile);
+        assert_eq!(shared.state().synced, 8);
+        assert_eq!(shared.take_news(), None);
+        write_as_another(&shared, "one\ntwo\nother\n");
+        shared.append("three\n");
+        shared.sync_until_end(UnsyncedFolders::None);
+        let length = text_of(&shared).len() as u64;
+        assert_eq!(shared.state().synced, length);
+        assert_eq!(shared.take_news(), Some(JournalError::WrittenByOthers));
     }
 
     #[test]

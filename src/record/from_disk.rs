@@ -110,7 +110,8 @@ fn read_end_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
     Ok(is_as_written.then_some(closed))
 }
 
-/// Reads a whole journal from the disk, as far as the system allows that. The file was just opened. Returns what the journal holds, `None` if it has not begun, and the number of bytes that were read.
+/// Reads a whole journal from the disk, as far as the system allows that. The file was just opened. Returns what the
+/// journal holds, `None` if it has not begun, and the number of bytes that were read.
 ///
 /// # Errors
 ///
@@ -157,4 +158,55 @@ fn check_is_whole(record: &Record) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::{Engine, Kernel};
+    use crate::plan::done::UnitsDone;
+    use crate::plan::shard::Shard;
+
+    /// Resumes a journal of a unit, counts another one, overwrites a byte of the line before these, and closes the
+    /// journal.
+    fn close_after_damage(is_damaged: bool, is_complete: bool) -> Result<Closed, Error> {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Arc::new(Plan::new(size, Engine::Bitmask, None).expect("a plan"));
+        let run = Run::of_this_process(Kernel::PORTABLE, 1, Shard::WHOLE);
+        let done = |unit, count| UnitsDone {
+            units: unit..unit + 1,
+            solutions: u128::from(count),
+            counts: vec![count],
+            ..UnitsDone::default()
+        };
+        let locked = LockedJournal::create(&path)?;
+        let journal = Journal::begin(locked, &plan, Sum::default(), &run)?;
+        journal.append(&done(0, 4));
+        drop(journal);
+        let (locked, record) = lock_and_read(&path, None, &Cancel::new())?;
+        let held = record.expect("a unit").sum();
+        let journal = Journal::begin(locked, &plan, held, &run)?;
+        journal.append(&done(1, 8));
+        if is_damaged {
+            let text = fs::read_to_string(&path).expect("text");
+            fs::write(&path, text.replace("counts=4 ", "counts=5 ")).expect("room");
+        }
+        Closed::close(journal, done(1, 8).sum(), is_complete, &|| (), &|| false)
+    }
+
+    #[test]
+    fn a_complete_journal_is_read_back_in_full_and_a_stopped_one_from_where_it_was_resumed() {
+        for (is_complete, runs) in [(true, 2), (false, 1)] {
+            let closed = close_after_damage(false, is_complete).expect("a good journal");
+            assert_eq!((closed.runs.len(), closed.is_end), (runs, !is_complete));
+        }
+        assert!(close_after_damage(true, false).is_ok());
+        let refused = close_after_damage(true, true).err().expect("a unit is lost");
+        assert!(refused.to_string().contains("q.journal"), "{refused}");
+    }
 }

@@ -122,6 +122,8 @@ fn check_left_out(record: &Record, shard: Shard, cancel: &Cancel) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
     use crate::board::size::BoardSize;
     use crate::engine::{Engine, Kernel};
@@ -139,6 +141,18 @@ mod tests {
         let (place, _) =
             Place::open_and_read(path, &wanted, Shard::WHOLE, new_plan, &Cancel::new())?;
         Ok(place)
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_seen_may_hold_journals() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Plan::new(size, Engine::Bitmask, None).expect("a plan");
+        let path = folder.path().join("q/");
+        assert!(matches!(open(&path, &plan), Ok(Place::Folder(_))), "it is not there");
+        let name = folder.path().join("q");
+        symlink(&name, &name).expect("a loop");
+        assert!(matches!(open(&path, &plan), Err(Error::Journal { .. })));
     }
 
     /// Where locks do nothing, another process may write between the reading and the first line.

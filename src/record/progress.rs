@@ -83,3 +83,34 @@ pub(super) fn agreed_shards(files: &[JournalFile]) -> Option<usize> {
     }
     Some(agreed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::size::BoardSize;
+    use crate::count::Count;
+    use crate::engine::Engine;
+
+    #[test]
+    fn each_unit_with_two_counts_is_in_one_shard_and_each_run_takes_its_time() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let size = BoardSize::new(8).expect("in range");
+        let count = Count::new(size).engine(Engine::Bitmask).threads(1).journal(&path);
+        for index in 0..2 {
+            let shard = Shard::new(index, 2).expect("in range");
+            count.clone().shard(shard).run().expect("a count");
+        }
+        let mut record = Record::read(&[&path]).expect("good lines").expect("finished units");
+        record.disputed = vec![2, 3, 7];
+        // Of eight units in four shards each block is one unit, and the second round begins with shard 2.
+        let disputed: Vec<_> =
+            record.shard_units(4).expect("in range").iter().map(|shard| shard.disputed).collect();
+        assert_eq!(disputed, [0, 1, 1, 1]);
+        let runs = record.files.iter_mut().flat_map(|file| &mut file.runs);
+        for (run, seconds) in runs.zip([2, 3]) {
+            run.cpu_time = Duration::from_secs(seconds);
+        }
+        assert_eq!(record.cpu_time(), Duration::from_secs(5));
+    }
+}
