@@ -255,6 +255,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_check_of_nothing_proves_nothing_and_one_of_all_everything() {
+        let undetected = |recounted, finished| {
+            Verdict { recounted, differences: Vec::new(), disputed: Vec::new() }
+                .undetected_part(finished)
+        };
+        assert_eq!([undetected(0, 0), undetected(0, 9), undetected(9, 9)], [1.0, 1.0, 0.0]);
+        // 200 units of which 1.5 % are wrong show no difference in a twentieth of the cases.
+        let part = undetected(200, 1_000_000);
+        assert!(((1.0 - part).powi(200) - 0.05).abs() < 1e-9, "{part}");
+    }
+
     /// Seeds are published, so these choices never change. They are from a program in Python.
     #[test]
     fn a_seed_chooses_the_same_positions_forever() {
