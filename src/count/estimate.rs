@@ -153,7 +153,7 @@ impl Count<'_> {
     }
 }
 
-/// Returns whether a CPU clock has measured this, in a sample that took so long: whether it does not stand still.
+/// Returns whether the CPU clock was running during a sample. It may show no time if the sample was short.
 fn is_measured(cpu_seconds: Approximate, elapsed: Duration) -> bool {
     cpu_seconds.value > 0.0 || elapsed < LONGEST_TICK
 }

@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn strides_are_near_the_golden_section() {
-        // Both neighbours of the golden section of 7 share no factor with it, and the larger one is nearer.
+        // Neither 4 nor 5 shares a factor with 7, and the larger one comes first.
         let strides = [1, 2, 7, 10, 100, 1000, 100_000].map(scattering_stride);
         assert_eq!(strides, [1, 1, 5, 7, 61, 619, 61_803]);
     }
