@@ -347,6 +347,16 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_is_of_the_whole_board_and_has_no_journal() {
+        let path = std::env::temp_dir().join(format!("sample-{}.journal", std::process::id()));
+        let half = Shard::new(0, 2).expect("in range");
+        let count = Count::new(BoardSize::new(8).expect("in range")).shard(half).journal(&path);
+        let estimate = count.estimate(Duration::from_secs(60)).expect("all units");
+        assert_eq!(estimate.total, Approximate { value: 92.0, standard_error: 0.0 });
+        assert!(!path.exists());
+    }
+
+    #[test]
     fn a_rough_time_is_in_seconds() {
         let size = BoardSize::new(8).expect("in range");
         let count = Count::new(size);

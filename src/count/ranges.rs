@@ -260,5 +260,15 @@ mod tests {
         // Neither 4 nor 5 shares a factor with 7, and the larger one comes first.
         let strides = [1, 2, 7, 10, 100, 1000, 100_000].map(scattering_stride);
         assert_eq!(strides, [1, 1, 5, 7, 61, 619, 61_803]);
+        for len in 1..1000 {
+            // Twice the distance from the point between the two numbers that come first.
+            let distance = |stride: usize| {
+                let golden = len * 618_033_989 / 1_000_000_000;
+                (2 * stride).abs_diff(2 * golden + 1)
+            };
+            let nearest = (1..=len).filter(|&stride| greatest_common_divisor(stride, len) == 1);
+            let nearest = nearest.map(distance).min();
+            assert_eq!(Some(distance(scattering_stride(len))), nearest, "{len} ranges");
+        }
     }
 }

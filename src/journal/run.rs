@@ -134,6 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn the_run_of_this_process_says_who_counts_and_when() {
+        let before = today();
+        let shard = Shard::new(1, 3).expect("in range");
+        let run = Run::of_this_process(Kernel::PORTABLE, 2, shard).to_string();
+        let version = version();
+        let said = |date: &str| {
+            format!(
+                "run version={version} date={date} kernel=portable threads=2 shard=1/3 machine="
+            )
+        };
+        let [before, after] = [before, today()].map(|date| said(&date));
+        assert!(run.starts_with(&before) || run.starts_with(&after), "{run}");
+    }
+
+    #[test]
     fn a_line_of_a_run_is_read_as_it_was_written() {
         for date in ["", "date=2026-11-26 "] {
             let rest = "kernel=avx2 threads=3 shard=2/7 machine=A CPU with 4 cores";
