@@ -244,7 +244,7 @@ impl Plan {
 /// # Errors
 ///
 /// [`Error::InvalidValue`] unless it is 1 to 4.
-pub(crate) fn check_split_rows(split_rows: Option<usize>) -> Result<(), Error> {
+fn check_split_rows(split_rows: Option<usize>) -> Result<(), Error> {
     match split_rows {
         Some(rows) if !(1..=MAX_SPLIT_ROWS).contains(&rows) => {
             Err(Error::out_of_range("a number of split rows", rows, 1..=MAX_SPLIT_ROWS))

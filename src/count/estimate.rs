@@ -92,7 +92,6 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
-        self.check()?;
         let (sample, left) = self.take_sample(time)?;
         let all_cpu_seconds = left.estimate_all_cpu_seconds();
         let time = match all_cpu_seconds.filter(|all| is_measured(*all, sample.elapsed)) {
@@ -354,6 +353,13 @@ mod tests {
         let estimate = count.estimate(Duration::from_secs(60)).expect("all units");
         assert_eq!(estimate.total, Approximate { value: 92.0, standard_error: 0.0 });
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_sample_ends_when_it_is_enough() {
+        let count = Count::new(BoardSize::new(16).expect("in range")).split_rows(4).threads(1);
+        let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
+        assert!(0 < sample.done.units && sample.done.units < sample.units, "{sample:?}");
     }
 
     #[test]

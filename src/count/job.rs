@@ -97,7 +97,6 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.check()?;
         self.on_its_threads(|| Job::new(self).run())?
     }
 }

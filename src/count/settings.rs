@@ -12,7 +12,7 @@ use crate::journal::Wanted;
 use crate::machine::memory::StatedMemory;
 use crate::machine::{run_on, thread_pool};
 use crate::plan::shard::Shard;
-use crate::plan::{Plan, check_split_rows, text_of_split_rows};
+use crate::plan::{Plan, text_of_split_rows};
 use crate::record::Record;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
@@ -248,16 +248,6 @@ impl<'a> Count<'a> {
             self.kernel.unwrap_or_else(Kernel::detect)
         } else {
             Kernel::PORTABLE
-        }
-    }
-
-    /// Checks what can be checked before any journal is read: that the engine counts boards of this size, and the number
-    /// of split rows.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        check_split_rows(self.split_rows)?;
-        match self.engine {
-            Some(engine) => engine.check(self.size),
-            None => Ok(()),
         }
     }
 }

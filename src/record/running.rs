@@ -416,4 +416,19 @@ mod tests {
         let cores = running.cores_of_thread().expect("two minutes");
         assert!((cores - 2.0 / 3.0).abs() < 0.01, "a thread has one core at most: {cores}");
     }
+
+    #[test]
+    fn the_cores_of_all_processes_are_those_of_their_threads() {
+        let record = two_of_three_shards();
+        let mut files = record.files().to_vec();
+        files[0].runs[0].threads = 4;
+        let mut running = running(&record, &files);
+        for second in 1..=120 {
+            report(&mut running.processes[1], second, 1);
+        }
+        // One core for the two threads of the second process, and two cores for the four threads of the first one.
+        let latest = running.latest_end(|_| Some(Approximate::roughly(1.0)));
+        let cores = latest.and_then(|latest| latest.cores).expect("those of one are known");
+        assert!((cores - 3.0).abs() < 0.01, "{cores}");
+    }
 }

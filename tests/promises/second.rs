@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{JournalError, Record};
+use nqueens::record::{BothCounts, JournalError, Record};
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, Solutions, WhichCount, Worker};
 use serde_json::Value;
 
@@ -255,6 +255,12 @@ fn both_counts_can_share_a_folder() {
     for paths in [[&first[0], &second[0]], [&second[0], &first[0]]] {
         let mixed = Record::read(&paths);
         assert!(matches!(mixed, Err(Error::PlansDiffer { .. })), "{mixed:?}");
+    }
+    let [one, other] =
+        [&first, &second].map(|paths| Record::read(paths).expect("good").expect("units"));
+    for (one, other) in [(&one, &one), (&other, &other), (&other, &one)] {
+        let compared = BothCounts::compare(one, other);
+        assert!(matches!(compared, Err(Error::PlansDiffer { .. })), "{compared:?}");
     }
     for command in ["merge", "status", "verify"] {
         let alone = run(nqueens(&[command]).args(second));

@@ -280,6 +280,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sync_fails_for_lack_of_room_or_for_a_bad_disk() {
+        let not_synced = |kind| {
+            let reason = IoError { kind, lack: None, message: String::new() };
+            let error = JournalError::NotSynced { reason, is_cut_back: true };
+            journal_way_out(Path::new("q.journal"), &error).1
+        };
+        assert!(not_synced(ErrorKind::QuotaExceeded).contains("make room"));
+        assert_eq!(not_synced(ErrorKind::Other), CHECK_DISK);
+    }
+
+    #[test]
     fn what_is_not_there_is_named_elsewhere() {
         let missing = |path, action, kind| {
             let reason = IoError { kind, lack: None, message: String::new() };
