@@ -37,7 +37,7 @@ for slow in \
   an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small without_a_unit \
   a_changed_byte_costs a_file_whose_first_line a_line_without_end cut_off_at_any_byte \
   finished_journals_give stopped_and_cut_off_counts \
-  a_folder_that_cannot_be_synced cpu_time_does_not_pass every_failing_call records_do_not_wait \
+  cpu_time_does_not_pass every_failing_call records_do_not_wait \
   colours_resume a_panic_loses the_command_names_the_plan two_writers \
   a_killed_shard journals_of_other_shards processes_of_a_job_array; do
   tests+=(--skip "$slow")

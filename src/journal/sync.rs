@@ -336,8 +336,10 @@ fn leads_nowhere(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::fs::{self, OpenOptions};
     use std::os::unix::fs::symlink;
+    use std::sync::mpsc::channel;
 
     use tempfile::TempDir;
 
@@ -447,8 +449,10 @@ mod tests {
     fn after_a_failed_sync_nothing_is_left_that_is_not_on_disk() {
         let (_folder, shared) = with_a_line();
         shared.append("two\n");
+        assert!(!shared.has_failed());
         shared.cut_back(&mut shared.state(), io::ErrorKind::Other.into());
         assert_eq!(text_of(&shared), "one\n");
+        assert!(shared.has_failed());
         let failure = shared.take_failure();
         assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: true, .. })));
         let (_folder, shared) = with_a_line();
@@ -457,6 +461,18 @@ mod tests {
         assert_eq!(text_of(&shared), "one\nother\n");
         let failure = shared.take_failure();
         assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: false, .. })));
+    }
+
+    #[test]
+    fn a_cancellation_ends_the_wait_for_a_slow_disk() {
+        let (_folder, shared) = with_a_line();
+        let (disk, answer) = channel::<()>();
+        let slow = move || _ = answer.recv();
+        let syncer = Syncer { thread: std::thread::spawn(slow), file: Arc::new(shared) };
+        let told = Cell::new(0);
+        let ended = syncer.end(&|| told.set(told.get() + 1), &|| told.get() == 1);
+        assert_eq!((ended, told.get()), (Err(JournalError::NotYetSynced), 1));
+        drop(disk);
     }
 
     #[test]

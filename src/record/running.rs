@@ -431,4 +431,13 @@ mod tests {
         let cores = latest.and_then(|latest| latest.cores).expect("those of one are known");
         assert!((cores - 3.0).abs() < 0.01, "{cores}");
     }
+
+    #[test]
+    fn a_resumed_count_knows_the_units_of_runs_like_itself() {
+        let record = two_of_three_shards();
+        let run = record.files()[1].runs[0].clone();
+        assert!(!record.sample_of(&RunKind::of(&run)).is_empty());
+        let more_threads = Run { threads: 3, ..run };
+        assert!(record.sample_of(&RunKind::of(&more_threads)).is_empty());
+    }
 }
