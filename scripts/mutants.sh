@@ -23,7 +23,7 @@ cargo mutants --version >/dev/null 2>&1 || fail 'missing: cargo-mutants; cargo i
 
 # All unit tests, and these promises.
 tests=(
-  tests:: answers:: damage:: disk:: disputed:: estimate:: folders:: foreign:: harmed::a_journal_that_is_gone
+  tests:: answers:: damage:: disk:: disputed:: estimate:: folders:: foreign:: harmed::a_journal_that_is
   harmed::a_stopped_count joined:: journal:: missing:: observer::a_closure observer::an_observer old_journals::
   page::processes_that plans:: record:: resume:: resume_commands:: second::a_journal second::both_counts shards::
   status:: unreadable:: usage:: verify::
@@ -34,7 +34,7 @@ for slow in \
   a_full_stderr a_unit_of_a_count_with_split_rows boards_beyond_the_fastest every_engine split_rows_choose \
   the_text_of_a_count without_a_terminal_progress \
   damage_behind_the_first_line of_very_many_units published_seeds_choose the_bar_of_a_check \
-  an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small without_a_unit \
+  an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small \
   a_changed_byte_costs a_file_whose_first_line a_line_without_end cut_off_at_any_byte \
   finished_journals_give stopped_and_cut_off_counts \
   cpu_time_does_not_pass every_failing_call records_do_not_wait \

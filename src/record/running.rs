@@ -246,10 +246,16 @@ fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::board::size::BoardSize;
     use crate::count::Count;
-    use crate::plan::done::UnitsDone;
+    use crate::engine::{Engine, Kernel};
+    use crate::journal::{Journal, LockedJournal};
+    use crate::plan::Plan;
+    use crate::plan::done::{Sum, UnitsDone};
+    use crate::record::from_disk::lock_and_read;
     use crate::record::samples::Samples;
 
     /// Reads the journals of two of three shards.
@@ -439,5 +445,36 @@ mod tests {
         assert!(!record.sample_of(&RunKind::of(&run)).is_empty());
         let more_threads = Run { threads: 3, ..run };
         assert!(record.sample_of(&RunKind::of(&more_threads)).is_empty());
+    }
+
+    #[test]
+    fn the_cores_of_a_process_are_those_of_the_latest_run_in_its_journal() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let size = BoardSize::new(12).expect("in range");
+        let plan = Arc::new(Plan::new(size, Engine::Colours, None).expect("a plan"));
+        let run = Run::of_this_process(Kernel::PORTABLE, 2, Shard::WHOLE);
+        // Two runs of a minute. A second of CPU time was reported each second, then every two seconds.
+        let mut begun = LockedJournal::create(&path);
+        let mut unit = 0;
+        for (reports, every) in [(60, 1), (30, 2)] {
+            let locked = begun.expect("a new or a good journal");
+            let journal = Journal::begin(locked, &plan, Sum::default(), &run).expect("room");
+            for report in 1..=reports {
+                journal.append(&UnitsDone {
+                    units: unit..unit + 1,
+                    counts: vec![0],
+                    elapsed: Duration::from_secs(every * report),
+                    cpu_time: Duration::from_secs(1),
+                    ..UnitsDone::default()
+                });
+                unit += 1;
+            }
+            drop(journal);
+            begun = lock_and_read(&path, None, &Cancel::new()).map(|(locked, _)| locked);
+        }
+        let record = Record::read(&[path]).expect("a good journal").expect("units");
+        let cores = cores_of(&record.files()[0], &record).mean().expect("a minute");
+        assert!((cores - 0.5).abs() < 0.01, "{cores}");
     }
 }
