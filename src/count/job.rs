@@ -109,7 +109,7 @@ impl Outcome {
 
     /// Returns whether this was a count of the whole board, and not of a shard.
     pub fn is_whole(&self) -> bool {
-        self.shard == Shard::WHOLE
+        self.shard.is_whole()
     }
 }
 
@@ -229,7 +229,7 @@ impl<'a> Job<'a> {
         } else {
             Published::Unknown
         };
-        let has_total = is_complete && start.shard == Shard::WHOLE;
+        let has_total = is_complete && start.shard.is_whole();
         Ok(Outcome {
             size: self.count.size,
             shard: start.shard,
@@ -279,7 +279,7 @@ impl<'a> Job<'a> {
 
     /// Returns the published total, if this counts the whole board.
     fn published_total(&self) -> Option<u128> {
-        self.count.size.published().total.filter(|_| self.count.shard == Shard::WHOLE)
+        self.count.size.published().total.filter(|_| self.count.shard.is_whole())
     }
 }
 

@@ -118,7 +118,7 @@ impl Running<'_> {
         let mut indices = BTreeSet::new();
         for process in &self.processes {
             let shard = process.run.shard;
-            if shard == Shard::WHOLE {
+            if shard.is_whole() {
                 return (0..shards).collect();
             }
             if shard.of() == shards {
@@ -174,7 +174,7 @@ impl Running<'_> {
         let mut all_cores = 0.0;
         for process in &self.processes {
             let shard = process.run.shard;
-            let rest = if shard == Shard::WHOLE {
+            let rest = if shard.is_whole() {
                 self.record.rest()
             } else {
                 Rest { units: shards.missing_in(shard, self.record), solutions: None }
@@ -246,6 +246,7 @@ fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::sync::Arc;
 
     use super::*;
@@ -476,5 +477,23 @@ mod tests {
         let record = Record::read(&[path]).expect("a good journal").expect("units");
         let cores = cores_of(&record.files()[0], &record).mean().expect("a minute");
         assert!((cores - 0.5).abs() < 0.01, "{cores}");
+    }
+
+    #[test]
+    fn who_holds_the_journal_of_a_complete_shard_is_not_counting() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
+        let count = Count::new(BoardSize::new(8).expect("in range")).engine(Engine::Bitmask);
+        count.threads(1).journal(&path).run().expect("a count");
+        let holds_lock = || {
+            let _locked = LockedJournal::lock(&path, &Cancel::new()).expect("nobody writes");
+            let record = Record::read(std::slice::from_ref(&path)).expect("good").expect("units");
+            record.running().threads()
+        };
+        assert_eq!(holds_lock(), 0);
+        let text = fs::read_to_string(&path).expect("text");
+        let lines: Vec<_> = text.split_inclusive('\n').collect();
+        fs::write(&path, lines[..lines.len() - 1].concat()).expect("room");
+        assert_eq!(holds_lock(), 1, "a unit is missing");
     }
 }
