@@ -31,14 +31,12 @@ tests=(
 # These are left out: they count for seconds, wait for a clock, or test code that is not changed here.
 for slow in \
   engine:: cli::commands:: cli::output:: has_a_closed_form \
-  a_full_stderr a_unit_of_a_count_with_split_rows boards_beyond_the_fastest every_engine split_rows_choose \
-  the_text_of_a_count without_a_terminal_progress \
+  a_unit_of_a_count_with_split_rows every_engine the_text_of_a_count without_a_terminal_progress \
   of_very_many_units published_seeds_choose the_bar_of_a_check \
   an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small \
   a_changed_byte_costs a_file_whose_first_line cut_off_at_any_byte stopped_and_cut_off_counts \
   cpu_time_does_not_pass every_failing_call records_do_not_wait \
-  colours_resume a_panic_loses the_command_names_the_plan two_writers \
-  a_killed_shard journals_of_other_shards processes_of_a_job_array; do
+  colours_resume the_command_names_the_plan two_writers journals_of_other_shards; do
   tests+=(--skip "$slow")
 done
 
