@@ -172,4 +172,16 @@ mod tests {
             assert_eq!(path, folder.path().join(file_name(&plan, Shard::WHOLE, number)));
         }
     }
+
+    #[test]
+    fn a_folder_in_a_missing_one_is_not_made() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let inner = folder.path().join("missing").join("q8");
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Plan::new(size, Engine::Bitmask, None).expect("a plan");
+        match LockedJournal::create_in(&inner, &plan, Shard::WHOLE).map(|journal| journal.path) {
+            Err(Error::Journal { path, .. }) => assert_eq!(path, inner),
+            other => panic!("{other:?}"),
+        }
+    }
 }

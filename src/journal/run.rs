@@ -157,4 +157,24 @@ mod tests {
             assert_eq!(run.to_string(), format!("run {text}"));
         }
     }
+
+    #[test]
+    fn runs_share_equal_texts() {
+        let parse = |date: &str| {
+            let text = format!(
+                "version=1.0.0+86eb928 date={date} kernel=avx2 threads=3 shard=2/7 machine=A CPU"
+            );
+            Run::parse(&text).expect("good")
+        };
+        let mut runs = ["2026-11-26", "2026-11-27"].map(parse);
+        let texts = Texts::default();
+        for run in &mut runs {
+            texts.share(run);
+        }
+        let [one, other] = runs;
+        assert!(Arc::ptr_eq(&one.version, &other.version));
+        assert!(Arc::ptr_eq(&one.kernel, &other.kernel));
+        assert!(Arc::ptr_eq(&one.machine, &other.machine));
+        assert_ne!(one.date, other.date);
+    }
 }
