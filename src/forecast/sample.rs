@@ -138,11 +138,13 @@ impl Sample {
         }
         let value_of_size = values / sizes;
         let estimated = value_of_size * sizes_left;
-        // The number of blocks of the mean size that the rest would fill.
-        let blocks_left = blocks * sizes_left / sizes;
-        if blocks_left <= 1e-9 * blocks {
+        let rest_of_done = sizes_left / sizes;
+        // No more than rounding leaves of nothing.
+        if rest_of_done <= 1e-9 {
             return Approximate { value: estimated, standard_error: 0.0 };
         }
+        // The number of blocks of the mean size that the rest would fill.
+        let blocks_left = blocks * rest_of_done;
         // That no value was found does not show that there is none.
         if self.blocks.len() < MIN_BLOCKS || values <= 0.0 {
             return Approximate::roughly(estimated);

@@ -7,10 +7,11 @@ use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
 use crate::machine::STACK;
 use crate::machine::memory::{Memory, StatedMemory, process_limits};
 
+const MIB: u64 = 1 << 20;
 /// The bytes that a thread of a recount may reserve beyond those that it uses, mostly for small allocations.
-pub(super) const RECOUNT_RESERVE: u64 = 1 << 20;
+pub(super) const RECOUNT_RESERVE: u64 = MIB;
 /// The least memory that is checked before it is used. To ask for all limits takes longer than a small count.
-const MIN_CHECKED: u64 = 1 << 20;
+const MIN_CHECKED: u64 = MIB;
 
 /// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
 pub(super) fn check_memory_once(

@@ -591,6 +591,32 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     refused(&limited(50_000, subtrees, "16"), 1, &words);
 }
 
+/// A thread that counts a unit again needs little, but its stack and some room beside it.
+#[test]
+fn under_a_limit_of_address_space_a_check_runs_or_is_refused() {
+    let path = fresh("memory-check.journal");
+    assert!(run(&mut count_into("12", &path, &["--engine", "subtrees"])).status.success());
+    let file = arg(&path);
+    let check = |kibibytes: u32| {
+        shell(&format!("ulimit -v {kibibytes}; exec {NQUEENS} verify {file} --threads 2 --quiet"))
+    };
+    // Just below the least limit under which it runs, nothing fails that was not checked before.
+    let [mut too_little, mut enough] = [19_000, 40_000];
+    let mut refusal = None;
+    while enough - too_little > 4 {
+        let kibibytes = (too_little + enough) / 2;
+        let output = check(kibibytes);
+        if output.status.success() {
+            enough = kibibytes;
+        } else {
+            too_little = kibibytes;
+            refusal = Some(output);
+        }
+    }
+    let words = ["plain backtracking needs", "ulimit -v leaves only"];
+    refused(&refusal.expect("some limit is too little"), 1, &words);
+}
+
 /// The memory of a thread is checked before a journal or a folder is made.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
