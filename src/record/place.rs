@@ -97,19 +97,15 @@ impl Place {
 /// Checks that nothing was left out of a record that counting the shard again would not mend: a unit of the shard with
 /// two different counts, or a journal that the machine could not read at this moment.
 fn check_left_out(record: &Record, shard: Shard, cancel: &Cancel) -> Result<(), Error> {
-    let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
-    let is_in_shard = |unit: usize| units.iter().any(|range| range.contains(&unit));
     for error in &record.left_out {
-        let is_final = match error {
-            Error::CountsDiffer(disputed) => is_in_shard(disputed.unit()),
-            Error::Journal { error: JournalError::Io { reason, .. }, .. } => reason.lack.is_some(),
-            _ => false,
-        };
-        if is_final {
+        if let Error::Journal { error: JournalError::Io { reason, .. }, .. } = error
+            && reason.lack.is_some()
+        {
             return Err(error.clone());
         }
     }
-    // Of very many disputed units, the lines of the last ones are not looked up yet.
+    let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
+    let is_in_shard = |unit: usize| units.iter().any(|range| range.contains(&unit));
     if let Some(unit) = record.disputed().iter().copied().find(|unit| is_in_shard(*unit)) {
         let found = record.find_in_all(&[unit], &Reading::new(record.plan(), cancel));
         cancel.check("the journals were read")?;
