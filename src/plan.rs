@@ -362,6 +362,9 @@ mod tests {
         let stated_memory = Some(StatedMemory { bytes: 1 << 22, name: "the test" });
         let plan = Plan { stated_memory, ..plan };
         let many = 1_000_000_000;
+        let once = |bytes| plan.check_memory_of(MemoryUser::RecordOfUnits, bytes);
+        assert_eq!(once(3 << 20), Ok(()));
+        assert!(matches!(once(4 << 20), Err(Error::LacksMemory(_))));
         assert!(matches!(plan.check_memory(many), Err(Error::LacksMemory(_))));
         assert!(matches!(plan.check_recount_memory(many), Err(Error::LacksMemory(_))));
     }

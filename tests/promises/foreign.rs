@@ -9,7 +9,8 @@ use nqueens::{COMMIT, Count, Engine, WhichCount};
 
 use super::journal::{error_in, finished_journal, fresh};
 use crate::common::{
-    first_line_with_check_digits, journal_error, plan_of, read, size, without_check_digits,
+    first_line_with_check_digits, fresh_folder, journal_error, plan_of, read, size,
+    without_check_digits,
 };
 
 #[test]
@@ -68,6 +69,16 @@ fn journals_of_other_formats_and_plans_are_refused() {
             assert_eq!(holds.replace(bad, field), has);
         }
     }
+    // In a folder, too, a count does not begin anew beside a journal that another build began.
+    let in_folder = |first: &str| {
+        let folder = fresh_folder("formats-folder");
+        let first = first_line_with_check_digits(first);
+        fs::write(folder.join("begun.journal"), first).expect("the folder can be written");
+        journal_error(Count::new(size(8)).journal(&folder).run())
+    };
+    let other_plan = header.replace(&*hash, "plan=00000007");
+    assert!(matches!(in_folder(&newer), JournalError::UnknownFormat { .. }));
+    assert!(matches!(in_folder(&other_plan), JournalError::OtherPlan { .. }));
     let error = error_in("formats", header.to_owned() + " 00000000\n");
     assert!(matches!(error, JournalError::NoPlan { what: "its CRC differs", .. }), "{error:?}");
 }
