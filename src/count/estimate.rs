@@ -347,7 +347,8 @@ mod tests {
 
     #[test]
     fn the_sample_is_of_the_whole_board_and_has_no_journal() {
-        let path = std::env::temp_dir().join(format!("sample-{}.journal", std::process::id()));
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let path = folder.path().join("q.journal");
         let half = Shard::new(0, 2).expect("in range");
         let count = Count::new(BoardSize::new(8).expect("in range")).shard(half).journal(&path);
         let estimate = count.estimate(Duration::from_secs(60)).expect("all units");
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_ends_when_it_is_enough() {
+    fn a_sample_that_is_enough_ends_its_count() {
         let count = Count::new(BoardSize::new(16).expect("in range")).split_rows(4).threads(1);
         let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
         assert!(0 < sample.done.units && sample.done.units < sample.units, "{sample:?}");

@@ -260,7 +260,7 @@ mod tests {
     fn the_stated_memory_counts() {
         let cancel = Cancel::new();
         cancel.cancel();
-        let count = Count::new(BoardSize::new(26).expect("in range")).threads(1).stop_on(&cancel);
+        let count = Count::new(BoardSize::new(20).expect("in range")).threads(1).stop_on(&cancel);
         let refused = count.clone().memory(1 << 20).run();
         assert!(matches!(refused, Err(Error::LacksMemory(_))), "{refused:?}");
         let stopped = count.memory(4 << 40).run();

@@ -365,6 +365,14 @@ mod tests {
         let mut others = files[..1].to_vec();
         others[0].runs[0].threads = 7;
         assert_eq!(seconds_of_unit(&others), (2.0, false), "none is like this one");
+        let mut counting = running(&record, &files[..1]);
+        for second in 1..=120 {
+            report(&mut counting.processes[0], second, 1);
+        }
+        let forecast = counting.time_left().expect("sixty units");
+        assert_eq!(forecast.wall_value(), Some(0.0), "its shard is complete");
+        let mean = forecast.cpu_seconds.value / record.rest().units as f64;
+        assert_eq!(mean.round(), 1.0, "the CPU time is that of all missing units");
     }
 
     #[test]
@@ -435,7 +443,7 @@ mod tests {
         }
         // One core for the two threads of the second process, and two cores for the four threads of the first one.
         let latest = running.latest_end(|_| Some(Approximate::roughly(1.0)));
-        let cores = latest.and_then(|latest| latest.cores).expect("those of one are known");
+        let cores = latest.and_then(|latest| latest.cores).expect("two minutes of one of them");
         assert!((cores - 3.0).abs() < 0.01, "{cores}");
     }
 

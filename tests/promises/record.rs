@@ -146,7 +146,8 @@ fn what_a_failed_sync_lost_is_counted_again() {
 #[test]
 fn a_failed_write_ends_the_count() {
     let path = fresh_folder("record-write").join("q.journal");
-    let mut command = count_into("18", &path, &["--split-rows", "4", "--kernel", "portable"]);
+    let args = ["--split-rows", "4", "--kernel", "portable", "--threads", "1"];
+    let mut command = count_into("18", &path, &args);
     command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "write").env("SHIM_ERRNO", EIO);
     let output = run(command.env("SHIM_AT", "4"));
     refused(&output, 1, &["q.journal: ", "check the disk, then run the same command again"]);
