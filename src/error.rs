@@ -222,23 +222,18 @@ impl fmt::Display for MemoryUser {
 /// A unit with two different counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisputedUnit {
-    lines: Vec<RecordedCount>,
+    pub(crate) unit: usize,
+    pub(crate) lines: Vec<RecordedCount>,
 }
 
 impl DisputedUnit {
-    /// Makes the error of a unit from all lines that hold it, in the order of their counts. Returns `None` unless they
-    /// hold different counts.
-    pub(crate) fn of(lines: &[RecordedCount]) -> Option<Self> {
-        let [first, .., last] = lines else { return None };
-        (first.count != last.count).then(|| Self { lines: lines.to_vec() })
-    }
-
     /// Returns the number of the unit.
     pub fn unit(&self) -> usize {
-        self.lines[0].unit
+        self.unit
     }
 
-    /// Returns all lines that hold the unit, in the order of their counts.
+    /// Returns all lines that hold the unit, in the order of their counts. Journals are read a second time to find them, so
+    /// the lines of a journal that could not be read again are not there.
     pub fn lines(&self) -> &[RecordedCount] {
         &self.lines
     }
@@ -246,12 +241,13 @@ impl DisputedUnit {
 
 impl fmt::Display for DisputedUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = &self.lines[0];
-        let last = &self.lines[self.lines.len() - 1];
+        let [first, .., last] = &self.lines[..] else {
+            return write!(f, "unit {} has two different counts", self.unit);
+        };
         write!(
             f,
             "unit {} has the count {} in line {} of {}",
-            first.unit,
+            self.unit,
             first.count,
             first.line,
             first.path.display()

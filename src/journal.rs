@@ -17,7 +17,7 @@ mod writer;
 
 pub(crate) use disk::{drop_cache, is_being_written, open};
 pub(crate) use first_line::{FirstLine, Wanted};
-pub(crate) use lock::LockedJournal;
+pub(crate) use lock::{LockedJournal, create_in};
 pub use names::journals_in;
 pub(crate) use names::{journal_names, parse_file_name};
 pub use reader::JournalFile;

@@ -213,16 +213,16 @@ impl Record {
     /// Leaves out the units with two different counts, and looks up their lines for the reasons.
     fn leave_out_disputed(&mut self, reading: &Reading<'_>) {
         let disputed = self.counts.leave_out_disputed();
-        let found = self.find_in_all(&disputed, reading);
-        for lines in found.chunk_by(|one, next| one.unit == next.unit) {
-            // The lines are ordered by their counts. If a user has just taken one of them out, the unit is missing and
-            // no longer disputed.
-            if let Some(unit) = DisputedUnit::of(lines) {
-                self.disputed.push(unit.unit());
-                self.left_out.push(Error::CountsDiffer(unit));
+        let mut found = self.find_in_all(&disputed, reading).into_iter().peekable();
+        for &unit in disputed.iter().take(MAX_FOUND) {
+            // A journal that cannot be read a second time has no lines here. That settles nothing.
+            let mut lines = Vec::new();
+            while let Some(line) = found.next_if(|line| line.unit == unit) {
+                lines.push(line);
             }
+            self.left_out.push(Error::CountsDiffer(DisputedUnit { unit, lines }));
         }
-        self.disputed.extend(disputed.iter().skip(MAX_FOUND));
+        self.disputed = disputed;
     }
 
     /// Returns the plan.

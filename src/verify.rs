@@ -93,10 +93,15 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
     chosen
 }
 
-/// Returns the units that at least one of these records of one plan holds, in increasing order.
+/// Returns the units that at least one of these records of one plan holds, in increasing order, without those that one of
+/// them holds with two different counts.
 pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
-    let is_finished = |unit: &usize| records.iter().any(|record| record.count(*unit).is_some());
+    let disputed: BTreeSet<usize> =
+        records.iter().flat_map(|record| record.disputed()).copied().collect();
+    let is_finished = |unit: &usize| {
+        records.iter().any(|record| record.count(*unit).is_some()) && !disputed.contains(unit)
+    };
     (0..record.plan().units()).filter(is_finished).collect()
 }
 

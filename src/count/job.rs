@@ -50,8 +50,8 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// How the total compares with the published one: [`Published::Unknown`] if there is no total, or none is published.
     pub published: Published,
-    /// The processes that worked on the journal, as read back from it. If nothing was left to count, or the journal could
-    /// not be read back, the processes that wrote the journals that were read.
+    /// The processes that worked on this count, as the journals hold them: those that wrote the journals that were read, and
+    /// this one, unless nothing was left to count or the journal could not be read back.
     pub runs: Vec<Run>,
     /// The journal that was written. `None` if there is none: if none was set, if nothing was left to count, or if the
     /// count was stopped before its first unit.
@@ -214,10 +214,15 @@ impl<'a> Job<'a> {
         let mut journal_path = None;
         let mut journal_fault = None;
         if let Some(journal) = journal {
-            journal_path = Some(journal.path().to_owned());
+            journal_path = Some(journal.path());
             match self.close_journal(journal, start, counted) {
-                Ok(closed) if closed.is_end => runs.extend(closed.runs),
-                Ok(closed) => runs = closed.runs,
+                Ok(closed) => {
+                    journal_path = Some(closed.path);
+                    if !closed.is_end {
+                        runs.clear();
+                    }
+                    runs.extend(closed.runs);
+                }
                 // A fault of the journal may be the reason why the count stopped. Then the same command would not
                 // resume it.
                 Err(error) if !is_complete => return Err(error),

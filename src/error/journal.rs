@@ -70,20 +70,21 @@ pub enum JournalError {
     #[error("was removed or moved during the count, or replaced by another file")]
     Gone,
 
-    /// The journal is no longer at its path. At the end of the count, all that it held was saved in another journal.
+    /// The journal is no longer at its path. All that it held was saved in another file, where the count goes on.
     #[error(
-        "was removed or moved during the count, or replaced by another file; all that it held is saved in {}",
+        "was removed or moved during the count, or replaced by another file; all that it held is saved in {}, and the \
+         count goes on there",
         path.display()
     )]
     #[non_exhaustive]
     GoneAndSaved {
-        /// The other journal.
+        /// The other file. Its path may be the one at which the journal was.
         path: PathBuf,
     },
 
     /// The journal is no longer at its path, and what it held could not be saved in another file.
     #[error(
-        "was removed or moved during the count, or replaced by another file, and cannot be saved beside it: {reason}"
+        "was removed or moved during the count, or replaced by another file, and what it held cannot be saved: {reason}"
     )]
     #[non_exhaustive]
     GoneForGood {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::Builder;
 
-use super::disk::{create_new, lock_for_writing, open_with, path_leads_to};
+use super::disk::{create_new, folder_of, lock_for_writing, open_with, path_leads_to};
 use super::names::file_name;
 use super::reader::JournalFile;
 use crate::cancel::{Cancel, Waited, wait_for_message};
@@ -68,32 +68,41 @@ impl LockedJournal {
         let file = open_and_lock(path, OpenOptions::new().read(true).append(true).create(true))?;
         Ok(Self::empty(path, file, false))
     }
+}
 
-    /// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share a
-    /// host name and a process number, so a number is added if the name is taken. A missing folder is created, but
-    /// not its parents: they might belong to a file system that is not mounted.
-    pub(crate) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<Self, Error> {
-        let is_new_folder = match fs::create_dir(folder) {
-            Ok(()) => true,
-            // Something has the name. If it is no folder, or cannot be seen, the new file cannot be made in it.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(_) if folder.is_dir() => false,
-            Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
-        };
-        let mut number = 1;
-        loop {
-            let path = folder.join(file_name(plan, shard, number));
-            match create_new(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(JournalError::cannot("open", error).at(&path)),
-                Ok(file) => {
-                    // If the file system has no locks, nobody sees that this journal is being written.
-                    let _ = lock_for_writing(&file);
-                    return Ok(Self::empty(&path, file, is_new_folder));
-                }
+/// Creates the journal of a process in a folder, with a name that no other process uses. Containers may share a host name
+/// and a process number, so a number is added if the name is taken. A missing folder is created, but not its parents:
+/// they might belong to a file system that is not mounted.
+pub(crate) fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<LockedJournal, Error> {
+    let is_new_folder = match fs::create_dir(folder) {
+        Ok(()) => true,
+        // Something has the name. If it is no folder, or cannot be seen, the new file cannot be made in it.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(_) if folder.is_dir() => false,
+        Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
+    };
+    let mut number = 1;
+    loop {
+        let path = folder.join(file_name(plan, shard, number));
+        match create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(JournalError::cannot("open", error).at(&path)),
+            Ok(file) => {
+                // If the file system has no locks, nobody sees that this journal is being written.
+                let _ = lock_for_writing(&file);
+                return Ok(LockedJournal::empty(&path, file, is_new_folder));
             }
         }
     }
+}
+
+/// Creates a journal at a path where one was, and its folder if that is gone as well.
+pub(super) fn create_again(path: &Path) -> io::Result<(PathBuf, File)> {
+    // Whatever is wrong with the folder shows when the file is made.
+    let _ = fs::create_dir(folder_of(path));
+    let file = create_new(path)?;
+    let _ = lock_for_writing(&file);
+    Ok((path.to_owned(), file))
 }
 
 /// Opens a journal, locks it, and checks that it is still at its path.
@@ -167,7 +176,7 @@ mod tests {
         let size = BoardSize::new(8).expect("in range");
         let plan = Plan::new(size, Engine::Bitmask, None).expect("a plan");
         for number in 1..=3 {
-            let journal = LockedJournal::create_in(folder.path(), &plan, Shard::WHOLE);
+            let journal = create_in(folder.path(), &plan, Shard::WHOLE);
             let path = journal.expect("the folder can be written").path;
             assert_eq!(path, folder.path().join(file_name(&plan, Shard::WHOLE, number)));
         }
@@ -179,7 +188,7 @@ mod tests {
         let inner = folder.path().join("missing").join("q8");
         let size = BoardSize::new(8).expect("in range");
         let plan = Plan::new(size, Engine::Bitmask, None).expect("a plan");
-        match LockedJournal::create_in(&inner, &plan, Shard::WHOLE).map(|journal| journal.path) {
+        match create_in(&inner, &plan, Shard::WHOLE).map(|journal| journal.path) {
             Err(Error::Journal { path, .. }) => assert_eq!(path, inner),
             other => panic!("{other:?}"),
         }

@@ -12,21 +12,26 @@
 //! read, both when it is resumed and at the end: only what the disk has counts.
 //!
 //! **Changes by others.** The thread checks each second whether the file is still at its path, goes on there where this
-//! process has ended, and is as long as this process left it. If another process has changed its length, the next line is
-//! written behind the lines that begin a journal. So the file stays a journal if it was emptied, and if a journal of
-//! another count was copied over it, the lines can be told apart.
+//! process has ended, and is as long as this process left it. If the path leads elsewhere, the open file has no name any
+//! more, and would be gone with this process. So all that it holds is copied to a new file at once, and the count goes on
+//! there. If another process has changed its length, the next line is written behind the lines that begin a journal. So
+//! the file stays a journal if it was emptied, and if a journal of another count was copied over it, the lines can be told
+//! apart.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::mem;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::disk::{drop_cache, folder_of, path_leads_to, sync_folder};
-use crate::error::{Error, JournalError};
+use super::lock::{create_again, create_in};
+use crate::error::{Error, IoError, JournalError};
+use crate::plan::Plan;
+use crate::plan::shard::Shard;
 
 /// The interval at which the file is forced to disk, if that takes less.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -91,8 +96,9 @@ impl Syncer {
 
 /// The file of a journal, which the counting threads share with the thread that syncs.
 pub(super) struct SharedFile {
-    pub(super) path: PathBuf,
-    file: File,
+    /// The plan and the shard whose units are written, for the name of another file.
+    plan: Arc<Plan>,
+    shard: Shard,
     /// Line 1 and the line of this run. They are written again if another process has changed the file.
     first_lines: String,
     state: Mutex<State>,
@@ -102,6 +108,8 @@ pub(super) struct SharedFile {
 
 /// How far the writing is, and what went wrong.
 struct State {
+    path: PathBuf,
+    file: Arc<File>,
     /// The bytes of all lines in the file.
     bytes: u64,
     /// The number of these bytes that are on disk.
@@ -126,12 +134,52 @@ impl State {
             self.synced = bytes;
         }
     }
+
+    fn length(&self) -> io::Result<u64> {
+        self.file.metadata().map(|metadata| metadata.len())
+    }
+
+    /// Cuts off what a failed write has left of its text. Cutting a file needs no room. What another process wrote is not
+    /// cut off.
+    fn take_back(&self, text: &str) {
+        let begin = self.bytes;
+        let Ok(length) = self.length() else { return };
+        let Ok(left_len) = usize::try_from(length.saturating_sub(begin)) else { return };
+        if left_len > text.len() {
+            return;
+        }
+        let mut left = vec![0; left_len];
+        let is_read = self.file.read_exact_at(&mut left, begin).is_ok();
+        if is_read && text.as_bytes().starts_with(&left) {
+            let _ = self.file.set_len(begin);
+        }
+    }
+
+    /// Cuts the file back to its length at the last good sync, so that nothing is left that only the cache has.
+    fn cut_back(&mut self, error: io::Error) {
+        // If another process wrote to the file too, nothing is cut off.
+        let is_ours = self.length().is_ok_and(|length| length == self.bytes);
+        let is_cut_back = is_ours && self.file.set_len(self.synced).is_ok();
+        // Who reads it now should see what the disk has.
+        let _ = self.file.sync_data();
+        drop_cache(&self.file);
+        self.bytes = self.synced;
+        self.failure = Some(JournalError::NotSynced { reason: error.into(), is_cut_back });
+    }
 }
 
 impl SharedFile {
     /// Makes the file of a journal that holds this number of bytes, all of which are on disk.
-    pub(super) fn new(path: PathBuf, file: File, bytes: u64, first_lines: String) -> Self {
+    pub(super) fn new(
+        (path, file): (PathBuf, File),
+        bytes: u64,
+        first_lines: String,
+        plan: &Arc<Plan>,
+        shard: Shard,
+    ) -> Self {
         let state = State {
+            path,
+            file: Arc::new(file),
             bytes,
             synced: bytes,
             was_changed: false,
@@ -140,7 +188,18 @@ impl SharedFile {
             is_ending: false,
             has_ended: false,
         };
-        Self { path, file, first_lines, state: Mutex::new(state), changed: Condvar::new() }
+        Self {
+            plan: Arc::clone(plan),
+            shard,
+            first_lines,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Returns the path of the file.
+    pub(super) fn path(&self) -> PathBuf {
+        self.state().path.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -155,10 +214,10 @@ impl SharedFile {
         }
         let mut text = self.beginning_after_change(&mut state);
         text += lines;
-        match (&self.file).write_all(text.as_bytes()) {
+        match (&*state.file).write_all(text.as_bytes()) {
             Ok(()) => state.bytes += text.len() as u64,
             Err(error) => {
-                self.take_back(&text, state.bytes);
+                state.take_back(&text);
                 state.failure = Some(JournalError::cannot("write", error));
             }
         }
@@ -167,7 +226,7 @@ impl SharedFile {
     /// Returns the text that has to come before the next line, because another process has changed the length of the
     /// file. It is empty if none has.
     fn beginning_after_change(&self, state: &mut State) -> String {
-        let Ok(length) = self.length() else { return String::new() };
+        let Ok(length) = state.length() else { return String::new() };
         if length == state.bytes {
             return String::new();
         }
@@ -177,25 +236,10 @@ impl SharedFile {
         let mut last = *b"\n";
         if length > 0 {
             // If it cannot be read, nothing is known of the line before.
-            let _ = self.file.read_exact_at(&mut last, length - 1);
+            let _ = state.file.read_exact_at(&mut last, length - 1);
         }
         let line_feed = if last == *b"\n" { "" } else { "\n" };
         format!("{line_feed}{}", self.first_lines)
-    }
-
-    /// Cuts off what a failed write has left of its text, which began at this length of the file. Cutting a file needs
-    /// no room. What another process wrote is not cut off.
-    fn take_back(&self, text: &str, begin: u64) {
-        let Ok(length) = self.length() else { return };
-        let Ok(left_len) = usize::try_from(length.saturating_sub(begin)) else { return };
-        if left_len > text.len() {
-            return;
-        }
-        let mut left = vec![0; left_len];
-        let is_read = self.file.read_exact_at(&mut left, begin).is_ok();
-        if is_read && text.as_bytes().starts_with(&left) {
-            let _ = self.file.set_len(begin);
-        }
     }
 
     /// Returns whether no more lines can be written.
@@ -216,12 +260,12 @@ impl SharedFile {
     /// Returns what has happened to the file if it is not as this process left it. Returns `None` also if the system
     /// does not answer.
     pub(super) fn find_harm(&self) -> Option<JournalError> {
-        let before = self.state().bytes;
-        let length = self.length().ok();
+        let (path, file, before) = self.path_and_file();
+        let length = file.metadata().ok().map(|metadata| metadata.len());
         if length.is_some_and(|length| length < before) {
             return Some(JournalError::WrittenByOthers);
         }
-        match path_leads_to(&self.path, &self.file, before) {
+        match path_leads_to(&path, &file, before) {
             Ok(false) => return Some(JournalError::Gone),
             Err(error) if leads_nowhere(&error) => return Some(JournalError::Gone),
             Ok(true) | Err(_) => {}
@@ -235,16 +279,53 @@ impl SharedFile {
         None
     }
 
-    fn length(&self) -> io::Result<u64> {
-        self.file.metadata().map(|metadata| metadata.len())
+    /// Returns the path, the file, and the bytes of all lines in it at this moment.
+    fn path_and_file(&self) -> (PathBuf, Arc<File>, u64) {
+        let state = self.state();
+        (state.path.clone(), Arc::clone(&state.file), state.bytes)
     }
 
-    /// Writes all that the open file holds to another file, and forces that to disk.
-    pub(super) fn copy_to(&self, mut other: &File) -> io::Result<()> {
-        let mut file = &self.file;
-        file.rewind()?;
-        io::copy(&mut file, &mut other)?;
-        other.sync_all()
+    /// Copies all that the open file holds to a new file, and goes on there, because the path no longer leads to the open
+    /// file. If that fails, no more lines can be written. Returns what has happened.
+    pub(super) fn go_on_in_new_file(&self) -> JournalError {
+        // Meanwhile the counting threads wait with their lines. Otherwise these would be written to the old file.
+        let mut state = self.state();
+        match self.copy_to_new_file(&state) {
+            Ok((path, file)) => {
+                state.bytes = file.metadata().map_or(state.bytes, |metadata| metadata.len());
+                state.synced = state.bytes;
+                state.path.clone_from(&path);
+                state.file = Arc::new(file);
+                JournalError::GoneAndSaved { path }
+            }
+            Err(reason) => {
+                let failure = JournalError::GoneForGood { reason };
+                state.failure = Some(failure.clone());
+                failure
+            }
+        }
+    }
+
+    /// Makes a new file with all that the open file holds: at its path if that is free, else beside it, else in the folder
+    /// above or in the current one, because the folder may be a file now.
+    fn copy_to_new_file(&self, state: &State) -> Result<(PathBuf, File), IoError> {
+        let folder = folder_of(&state.path);
+        let in_folder = |folder: &Path| match create_in(folder, &self.plan, self.shard) {
+            Ok(new) => Ok((new.path, new.file)),
+            Err(Error::Journal { error: JournalError::Io { reason, .. }, .. }) => Err(reason),
+            Err(error) => Err(io::Error::other(error).into()),
+        };
+        let again = create_again(&state.path).map_err(IoError::from);
+        let (path, file) = again.or_else(|first_error| {
+            let beside = in_folder(folder).or_else(|_| in_folder(folder_of(folder)));
+            beside.or_else(|_| in_folder(Path::new("."))).map_err(|_| first_error)
+        })?;
+        let copied = copy(&state.file, &file).and_then(|()| sync_folder(&path));
+        if let Err(error) = copied {
+            let _ = fs::remove_file(&path);
+            return Err(error.into());
+        }
+        Ok((path, file))
     }
 
     fn ask_to_end(&self) {
@@ -272,13 +353,24 @@ impl SharedFile {
         let mut harm = None;
         loop {
             let is_ending = self.wait_for_next_sync();
-            let bytes = self.state().bytes;
+            let mut harm_before = mem::replace(&mut harm, self.find_harm());
+            if harm == Some(JournalError::Gone) {
+                // Each time is news.
+                harm_before = None;
+                harm = Some(self.go_on_in_new_file());
+            }
+            if self.has_failed() {
+                break;
+            }
+            if harm != harm_before {
+                self.state().news.clone_from(&harm);
+            }
+            let (_, file, bytes) = self.path_and_file();
             let is_idle = self.state().synced == bytes;
             if is_ending && is_idle {
                 break;
             }
-            let harm_before = mem::replace(&mut harm, self.find_harm());
-            let sync_result = if is_idle { Ok(()) } else { self.file.sync_data() };
+            let sync_result = if is_idle { Ok(()) } else { file.sync_data() };
             let mut folder_result = Ok(());
             if sync_result.is_ok() {
                 folder_result = self.sync_folders(folders);
@@ -289,13 +381,10 @@ impl SharedFile {
                 // That is only news: the file is on disk, and nearly every file system then keeps its name, too.
                 state.news = Some(JournalError::FolderNotSynced { reason: error.into() });
             }
-            if harm != harm_before {
-                state.news.clone_from(&harm);
-            }
             match sync_result {
                 Ok(()) => state.was_synced(bytes),
                 Err(error) => {
-                    self.cut_back(&mut state, error);
+                    state.cut_back(error);
                     break;
                 }
             }
@@ -309,24 +398,20 @@ impl SharedFile {
         if folders == UnsyncedFolders::None {
             return Ok(());
         }
-        sync_folder(&self.path)?;
+        let path = self.path();
+        sync_folder(&path)?;
         if folders == UnsyncedFolders::OfFileAndAbove {
-            sync_folder(folder_of(&self.path))?;
+            sync_folder(folder_of(&path))?;
         }
         Ok(())
     }
+}
 
-    /// Cuts the file back to its length at the last good sync, so that nothing is left that only the cache has.
-    fn cut_back(&self, state: &mut State, error: io::Error) {
-        // If another process wrote to the file too, nothing is cut off.
-        let is_ours = self.length().is_ok_and(|length| length == state.bytes);
-        let is_cut_back = is_ours && self.file.set_len(state.synced).is_ok();
-        // Who reads it now should see what the disk has.
-        let _ = self.file.sync_data();
-        drop_cache(&self.file);
-        state.bytes = state.synced;
-        state.failure = Some(JournalError::NotSynced { reason: error.into(), is_cut_back });
-    }
+/// Writes all that a file holds to another one, and forces that to disk.
+fn copy(mut file: &File, mut other: &File) -> io::Result<()> {
+    file.rewind()?;
+    io::copy(&mut file, &mut other)?;
+    other.sync_all()
 }
 
 /// Returns whether a path leads nowhere, perhaps because one of its folders is a file now.
@@ -344,6 +429,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::board::size::BoardSize;
+    use crate::engine::Engine;
 
     /// Opens a journal of one line, and returns its folder, too.
     fn with_a_line() -> (TempDir, SharedFile) {
@@ -351,16 +438,18 @@ mod tests {
         let path = folder.path().join("q.journal");
         fs::write(&path, "one\n").expect("the folder can be written");
         let file = OpenOptions::new().read(true).append(true).open(&path).expect("it is there");
-        let shared = SharedFile::new(path, file, 4, "first\n".to_owned());
+        let size = BoardSize::new(8).expect("in range");
+        let plan = Arc::new(Plan::new(size, Engine::Bitmask, None).expect("a plan"));
+        let shared = SharedFile::new((path, file), 4, "first\n".to_owned(), &plan, Shard::WHOLE);
         (folder, shared)
     }
 
     fn text_of(shared: &SharedFile) -> String {
-        fs::read_to_string(&shared.path).expect("it is there")
+        fs::read_to_string(shared.path()).expect("it is there")
     }
 
     fn write_as_another(shared: &SharedFile, text: &str) {
-        fs::write(&shared.path, text).expect("it can be written");
+        fs::write(shared.path(), text).expect("it can be written");
     }
 
     #[test]
@@ -384,16 +473,16 @@ mod tests {
         let (_folder, shared) = with_a_line();
         write_as_another(&shared, "one");
         assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
-        fs::remove_file(&shared.path).expect("it is there");
+        fs::remove_file(shared.path()).expect("it is there");
         write_as_another(&shared, "two\n");
         assert_eq!(shared.find_harm(), Some(JournalError::WrittenByOthers));
         let (_folder, shared) = with_a_line();
-        fs::remove_file(&shared.path).expect("it is there");
+        fs::remove_file(shared.path()).expect("it is there");
         assert_eq!(shared.find_harm(), Some(JournalError::Gone));
         write_as_another(&shared, "two\n");
         assert_eq!(shared.find_harm(), Some(JournalError::Gone));
-        fs::remove_file(&shared.path).expect("it is there");
-        symlink(&shared.path, &shared.path).expect("a loop");
+        fs::remove_file(shared.path()).expect("it is there");
+        symlink(shared.path(), shared.path()).expect("a loop");
         assert_eq!(shared.find_harm(), None, "what cannot be seen may still be there");
     }
 
@@ -423,7 +512,7 @@ mod tests {
         ] {
             let (_folder, shared) = with_a_line();
             write_as_another(&shared, written);
-            shared.take_back("two\n", 4);
+            shared.state().take_back("two\n");
             assert_eq!(text_of(&shared), left, "{written:?}");
         }
     }
@@ -450,14 +539,14 @@ mod tests {
         let (_folder, shared) = with_a_line();
         shared.append("two\n");
         assert!(!shared.has_failed());
-        shared.cut_back(&mut shared.state(), io::ErrorKind::Other.into());
+        shared.state().cut_back(io::ErrorKind::Other.into());
         assert_eq!(text_of(&shared), "one\n");
         assert!(shared.has_failed());
         let failure = shared.take_failure();
         assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: true, .. })));
         let (_folder, shared) = with_a_line();
         write_as_another(&shared, "one\nother\n");
-        shared.cut_back(&mut shared.state(), io::ErrorKind::Other.into());
+        shared.state().cut_back(io::ErrorKind::Other.into());
         assert_eq!(text_of(&shared), "one\nother\n");
         let failure = shared.take_failure();
         assert!(matches!(failure, Some(JournalError::NotSynced { is_cut_back: false, .. })));

@@ -3,27 +3,24 @@
 //! Each counting thread appends its own lines to the file. A line that is written survives if the process is killed.
 //! The thread of [`sync`](super::sync) forces the lines to disk.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::disk::{folder_of, sync_folder};
 use super::first_line::FirstLine;
 use super::line::{LineCrc, format_done};
 use super::lock::LockedJournal;
 use super::run::Run;
 use super::sync::{SharedFile, Syncer, UnsyncedFolders};
-use crate::error::{Error, IoError, JournalError};
+use crate::error::{Error, JournalError};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
-use crate::plan::shard::Shard;
 
 /// A journal that is being written.
 pub(crate) struct Journal {
     plan: Arc<Plan>,
-    shard: Shard,
     line_crc: LineCrc,
+    /// The path at which the journal was made or opened.
+    first_path: PathBuf,
     /// The sum of all that the journal held when it was opened.
     held: Sum,
     /// The bytes that it held then.
@@ -59,14 +56,17 @@ impl Journal {
         }
         first_lines += &line_of_run;
         let LockedJournal { path, file, kept: held_bytes, .. } = locked;
-        let file = Arc::new(SharedFile::new(path, file, held_bytes, line_1 + &line_of_run));
+        let first_path = path.clone();
+        let beginning = line_1 + &line_of_run;
+        let file = SharedFile::new((path, file), held_bytes, beginning, plan, run.shard);
+        let file = Arc::new(file);
         file.append(&first_lines);
         if let Some(failure) = file.take_failure() {
-            return Err(failure.at(&file.path));
+            return Err(failure.at(&first_path));
         }
         let syncer = Some(Syncer::start(&file, folders)?);
         let plan = Arc::clone(plan);
-        Ok(Self { plan, shard: run.shard, line_crc, held, held_bytes, file, syncer })
+        Ok(Self { plan, line_crc, first_path, held, held_bytes, file, syncer })
     }
 
     /// Returns the plan.
@@ -74,9 +74,9 @@ impl Journal {
         &self.plan
     }
 
-    /// Returns the path of the journal.
-    pub(crate) fn path(&self) -> &Path {
-        &self.file.path
+    /// Returns the path of the journal at this moment. If others move or remove the file, it gets another path.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path()
     }
 
     /// Appends finished units. If that fails, [`Journal::has_failed`] returns true.
@@ -91,7 +91,7 @@ impl Journal {
 
     /// Returns what has happened to the file, unless it was returned before.
     pub(crate) fn take_news(&self) -> Option<Error> {
-        self.file.take_news().map(|news| news.at(self.path()))
+        self.file.take_news().map(|news| news.at(&self.first_path))
     }
 
     /// Returns the sum of all that the journal held when it was opened.
@@ -111,61 +111,22 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if the disk has not taken the journal, or if its path leads elsewhere: then what it held is
-    /// saved beside it.
+    /// [`Error::Journal`] if the disk has not taken the journal, or if its path leads elsewhere and no new file can be made.
     pub(crate) fn end(
         &mut self,
         waits: &dyn Fn(),
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<JournalError>, Error> {
         let synced = self.wait_for_disk(waits, is_over);
-        if synced == Err(JournalError::NotYetSynced) {
-            // Whatever asks the file system at this moment might have to wait as well.
-            return Err(JournalError::NotYetSynced.at(self.path()));
-        }
-        let harm = self.file.find_harm();
+        synced.map_err(|error| error.at(&self.first_path))?;
+        let mut harm = self.file.find_harm();
         if harm == Some(JournalError::Gone) {
-            // That is also the reason if the disk did not take its lines.
-            return Err(self.save_beside().at(self.path()));
+            harm = Some(self.file.go_on_in_new_file());
         }
-        synced.map_err(|error| error.at(self.path()))?;
-        Ok(harm)
-    }
-
-    /// Saves what the journal held in a new journal beside it, because its path leads to another file or nowhere, while
-    /// this process still has it open. Returns what has become of the journal.
-    fn save_beside(&self) -> JournalError {
-        let folder = folder_of(self.path());
-        // If the folder cannot take it, for example because it is a file now, another one may.
-        let folders = [folder, folder_of(folder), Path::new(".")];
-        let mut first_error = None;
-        for folder in folders {
-            match self.save_in(folder) {
-                Ok(path) => return JournalError::GoneAndSaved { path },
-                Err(error) => first_error = first_error.or(Some(error)),
-            }
+        match harm {
+            Some(failure @ JournalError::GoneForGood { .. }) => Err(failure.at(&self.first_path)),
+            harm => Ok(harm),
         }
-        match first_error {
-            Some(reason) => JournalError::GoneForGood { reason },
-            None => JournalError::Gone,
-        }
-    }
-
-    /// Saves what the journal held in a new journal in a folder, and returns its path.
-    fn save_in(&self, folder: &Path) -> Result<PathBuf, IoError> {
-        let saved = match LockedJournal::create_in(folder, &self.plan, self.shard) {
-            Ok(saved) => saved,
-            Err(Error::Journal { error: JournalError::Io { reason, .. }, .. }) => {
-                return Err(reason);
-            }
-            Err(error) => return Err(io::Error::other(error).into()),
-        };
-        let copied = self.file.copy_to(&saved.file).and_then(|()| sync_folder(&saved.path));
-        if let Err(error) = copied {
-            let _ = fs::remove_file(&saved.path);
-            return Err(error.into());
-        }
-        Ok(saved.path)
     }
 
     /// Asks the thread that syncs to end, and waits until the disk has all lines, or the wait is over.

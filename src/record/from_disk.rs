@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Gathered, Record};
@@ -32,6 +32,8 @@ pub(super) fn lock_and_read(
 
 /// A journal that was read back at the end of a count.
 pub(crate) struct Closed {
+    /// The path of the journal, which is another one if the file was moved or removed.
+    pub(crate) path: PathBuf,
     /// The processes that wrote what was read back.
     pub(crate) runs: Vec<Run>,
     /// Whether only the lines of this process were read back.
@@ -60,6 +62,7 @@ impl Closed {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Self, Error> {
         let harm = journal.end(waits, is_over)?;
+        let path = journal.path();
         let is_end_enough = !is_complete && journal.held_bytes() > 0;
         let read_back = if is_end_enough {
             read_end_back(&journal, counted)
@@ -71,42 +74,45 @@ impl Closed {
             Ok(None) => JournalError::NotAsWritten,
             // The first line names another plan than it did.
             Err(Error::PlansDiffer { plans: [_, plan], .. }) => {
-                return Err(JournalError::Overwritten { plan }.at(journal.path()));
+                return Err(JournalError::Overwritten { plan }.at(&path));
             }
             Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
                 let what = "it was overwritten during the count";
-                return Err(JournalError::NoPlan { what }.at(journal.path()));
+                return Err(JournalError::NoPlan { what }.at(&path));
             }
             Err(error) => return Err(error),
         };
-        Err(harm.unwrap_or(reason).at(journal.path()))
+        Err(harm.unwrap_or(reason).at(&path))
     }
 }
 
 /// Reads a journal back. Returns `None` if it does not hold this sum.
 fn read_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
-    let file = open(journal.path())?;
+    let path = journal.path();
+    let file = open(&path)?;
     let plan = |_: &FirstLine| Ok(Arc::clone(journal.plan()));
-    let (record, _) = read_whole(journal.path(), &file, &Cancel::new(), plan)?;
+    let (record, _) = read_whole(&path, &file, &Cancel::new(), plan)?;
     let Some(record) = record.filter(|record| record.sum() == sum) else { return Ok(None) };
     let runs = record.runs().cloned().collect();
-    Ok(Some(Closed { runs, is_end: false, left_out: record.left_out, news: None }))
+    // A new file has only the lines of this process.
+    let is_end = journal.held_bytes() == 0;
+    Ok(Some(Closed { path, runs, is_end, left_out: record.left_out, news: None }))
 }
 
 /// Reads the first line of a journal back, and what this process has written. Returns `None` if that does not hold this
 /// sum.
 fn read_end_back(journal: &Journal, sum: Sum) -> Result<Option<Closed>, Error> {
     let path = journal.path();
-    let cannot_read = |error| JournalError::cannot("read", error).at(path);
-    let mut file = open(path)?;
+    let cannot_read = |error| JournalError::cannot("read", error).at(&path);
+    let mut file = open(&path)?;
     drop_cache(&file);
-    FirstLine::read(&mut BufReader::new(&file)).map_err(|error| error.at(path))?;
+    FirstLine::read(&mut BufReader::new(&file)).map_err(|error| error.at(&path))?;
     file.seek(SeekFrom::Start(journal.held_bytes())).map_err(cannot_read)?;
     let cancel = Cancel::new();
     let reading = Reading::new(journal.plan(), &cancel);
-    let (runs, read) = JournalFile::read_end(path, &file, &reading).map_err(cannot_read)?;
+    let (runs, read) = JournalFile::read_end(&path, &file, &reading).map_err(cannot_read)?;
     let is_as_written = read == sum;
-    let closed = Closed { runs, is_end: true, left_out: Vec::new(), news: None };
+    let closed = Closed { path, runs, is_end: true, left_out: Vec::new(), news: None };
     Ok(is_as_written.then_some(closed))
 }
 

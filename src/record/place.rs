@@ -13,7 +13,7 @@ use super::folder::read_folder;
 use super::from_disk::lock_and_read;
 use crate::cancel::Cancel;
 use crate::error::{DisputedUnit, Error, JournalError};
-use crate::journal::{Journal, LockedJournal, Reading, Run, Wanted};
+use crate::journal::{Journal, LockedJournal, Reading, Run, Wanted, create_in};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
@@ -86,7 +86,7 @@ impl Place {
                 Journal::begin(journal, plan, held, run)
             }
             Self::Folder(folder) => {
-                let journal = LockedJournal::create_in(&folder, plan, run.shard)?;
+                let journal = create_in(&folder, plan, run.shard)?;
                 // The new file holds nothing, even if other journals in its folder do.
                 Journal::begin(journal, plan, Sum::default(), run)
             }
@@ -107,11 +107,9 @@ fn check_left_out(record: &Record, shard: Shard, cancel: &Cancel) -> Result<(), 
     let units: Vec<Range<usize>> = shard.ranges(record.plan().units()).collect();
     let is_in_shard = |unit: usize| units.iter().any(|range| range.contains(&unit));
     if let Some(unit) = record.disputed().iter().copied().find(|unit| is_in_shard(*unit)) {
-        let found = record.find_in_all(&[unit], &Reading::new(record.plan(), cancel));
+        let lines = record.find_in_all(&[unit], &Reading::new(record.plan(), cancel));
         cancel.check("the journals were read")?;
-        if let Some(disputed) = DisputedUnit::of(&found) {
-            return Err(Error::CountsDiffer(disputed));
-        }
+        return Err(Error::CountsDiffer(DisputedUnit { unit, lines }));
     }
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! The first and the second count of a plan, compared unit by unit.
 
+use std::collections::BTreeSet;
+
 use super::{Record, RecordedCount};
 use crate::engine::WhichCount;
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::plan::done::Sum;
 
 /// The largest number of differing units that are named one by one.
@@ -31,12 +34,16 @@ const MAX_NAMED: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BothCounts {
-    /// The units that at least one of the counts has finished, without those whose counts differ.
+    /// The settled units: at least one of the counts has finished the unit, neither holds it with two different counts,
+    /// and they agree if both have finished it.
     pub done: Sum,
     /// The number of units that both counts have finished.
     pub counted_twice: usize,
     /// The units whose two counts differ, in increasing order.
     pub differing: Vec<usize>,
+    /// The units that at least one of the counts holds with two different counts, in increasing order. What the other
+    /// count holds does not settle them.
+    pub disputed: Vec<usize>,
     /// The first differing units, at most 100, with a line of the first count and one of the second.
     pub disagreements: Vec<[RecordedCount; 2]>,
     /// The lines of both counts that hold a differing unit, for the first 10 000 of these units. A count may hold a unit
@@ -58,10 +65,15 @@ impl BothCounts {
         if !is_one_plan || !are_first_and_second {
             return Err(first.differs_in_plan(second));
         }
+        let disputed: BTreeSet<usize> =
+            first.disputed().iter().chain(second.disputed()).copied().collect();
         let mut done = Sum::default();
         let mut counted_twice = 0;
         let mut differing = Vec::new();
         for unit in 0..plan.units() {
+            if disputed.contains(&unit) {
+                continue;
+            }
             let one = first.count(unit);
             let other = second.count(unit);
             if one.is_some() && other.is_some() {
@@ -88,7 +100,18 @@ impl BothCounts {
             }
         }
         let lines = [lines_of_first, lines_of_second].concat();
-        Ok(Self { done, counted_twice, differing, disagreements, lines })
+        let disputed = disputed.into_iter().collect();
+        Ok(Self { done, counted_twice, differing, disputed, disagreements, lines })
+    }
+
+    /// Returns whether both counts have finished every unit, and agree in all of them.
+    pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
+        self.counted_twice == plan.units() && self.differing.is_empty()
+    }
+
+    /// Returns whether a unit has two different counts, in one of the counts or between them.
+    pub(crate) fn has_dispute(&self) -> bool {
+        !self.differing.is_empty() || !self.disputed.is_empty()
     }
 }
 

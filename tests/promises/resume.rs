@@ -1,13 +1,17 @@
 //! Promise: a stopped count resumes, with other threads and another kernel, and one file is never written by two
 //! counts. README.md makes this promise under "Use it" (Run a long count).
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::record::JournalError;
+use nqueens::record::{JournalError, Record, journals_in};
 use nqueens::{Cancel, Count, Engine, Error, Observer, Plan, SoFar};
 
-use crate::common::{contents, journal_error, kernels, size};
+use crate::common::{
+    as_folder, contents, fresh_folder, journal_error, json, kernels, nqueens, run, size, stdout,
+    units_of_line,
+};
 
 fn fresh(name: &str) -> PathBuf {
     crate::common::fresh(&format!("resume-{name}.journal"))
@@ -94,6 +98,39 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
     let contents = contents(&path);
     assert_eq!(contents.files()[0].runs.len(), stops + 1);
     assert_eq!(contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(), outcome.units);
+}
+
+/// A reader would take the time of the last run for that of the whole count, and cite it.
+#[test]
+fn a_resumed_count_says_what_all_its_runs_took() {
+    let folder = fresh_folder("resumed-time");
+    for place in [folder.join("q.journal"), as_folder(&folder.join("q"))] {
+        let count =
+            |args: &[&str]| run(nqueens(&["count", "12"]).args(args).arg("--journal").arg(&place));
+        let record = || {
+            let journals = journals_in(&[&place]).expect("journals");
+            Record::read(&journals).expect("good").expect("units")
+        };
+        let once = count(&[]);
+        assert!(!stdout(&once).contains("all runs") && !stdout(&once).contains(" units\ntime"));
+        let path = record().files()[0].path.clone();
+        let text = fs::read_to_string(&path).expect("text");
+        let (kept, last) = text.trim_end().rsplit_once('\n').expect("lines");
+        fs::write(&path, format!("{kept}\n")).expect("room");
+        let units = units_of_line(last).len();
+        let all = record().plan().units();
+
+        let resumed = count(&[]);
+        let rows = stdout(&resumed);
+        assert!(rows.contains(&format!(" for {units} of {all} units\nall runs ")), "{rows}");
+        assert!(rows.contains(" of CPU time in 2 runs\n"), "{rows}");
+
+        let object = json(&count(&["--json"]));
+        assert_eq!(object["journal"]["runs"], 2, "nothing was left to count: {object}");
+        let cpu_seconds = object["journal"]["cpu_seconds"].as_f64().expect("a number");
+        let of_all = record().cpu_time().as_secs_f64();
+        assert!((cpu_seconds - of_all).abs() < 1e-5 && of_all > 0.0, "{object}, not {of_all}");
+    }
 }
 
 #[test]

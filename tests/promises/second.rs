@@ -6,12 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nqueens::record::{BothCounts, JournalError, Record};
+use nqueens::verify::choose_units;
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard, Solutions, WhichCount, Worker};
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
+use crate::common::processes::shim;
 use crate::common::{
-    TEXTBOOK, commands_after, contents, fresh, fresh_folder, journal_error, json, kernels, nqueens,
-    plan_of, raise_first_count, refused, result, run, run_in_shell, size, stderr, stdout,
+    TEXTBOOK, arg, commands_after, contents, fresh, fresh_folder, journal_error, json, kernels,
+    nqueens, plan_of, raise_counts, raise_first_count, raised, refused, result, run, run_in_shell,
+    size, stderr, stdout,
 };
 
 /// Counts units twice, and compares.
@@ -300,7 +304,9 @@ fn both_counts_are_compared_unit_by_unit() {
     ];
     for (paths, counted_twice) in cases {
         let merged = merge(paths);
-        assert_eq!((merged.status.code(), stderr(&merged)), (Some(0), ""), "{paths:?}");
+        let code = if counted_twice == units { Some(0) } else { Some(3) };
+        assert_eq!(merged.status.code(), code, "{paths:?}");
+        assert_eq!(stderr(&merged).is_empty(), counted_twice == units, "{merged:?}");
         let text = stdout(&merged);
         let twice =
             format!("{counted_twice} of {units} units counted twice, all with equal counts\n");
@@ -308,14 +314,16 @@ fn both_counts_are_compared_unit_by_unit() {
         let object = json(&run(nqueens(&["merge", "--json"]).args(paths)));
         assert_eq!((&object["total"], &object["count"]), (&"14200".into(), &"both".into()));
         assert_eq!(object["counted_twice"], counted_twice, "{object}");
+        assert_eq!(object["counted_once"], units - counted_twice, "{object}");
         let of_each = [&object["first"]["count"], &object["second"]["count"]];
         assert_eq!(of_each, ["first", "second"], "{object}");
         assert_eq!(stdout(&run(nqueens(&["merge", "-q"]).args(paths))), "14200\n");
     }
     let part = merge(&[&first[0], &second[0]]);
     assert_eq!((part.status.code(), stdout(&part)), (Some(3), ""));
-    for name in ["first count: ", "second count: "] {
-        assert!(stderr(&part).contains(name), "{part:?}");
+    for which in ["first", "second"] {
+        let lack = format!("the {which} count lacks ");
+        assert!(stderr(&part).contains(&lack), "{part:?}");
     }
 
     // One more solution in one unit of the second count, and everything else as it would be written.
@@ -351,6 +359,124 @@ fn both_counts_are_compared_unit_by_unit() {
         assert_eq!(again.total, Some(14_200), "{which}");
     }
     assert!(merge(&[&folder]).status.success());
+}
+
+/// Without this, a second count of which a shard was forgotten would pass for a whole one.
+#[test]
+fn what_was_counted_once_is_said_until_every_unit_was_counted_twice() {
+    let folder = fresh_folder("second-once");
+    let [first, second] = both_counts(&folder);
+    let lacking = [&first[0], &first[1], &second[0]];
+    let units = contents(&second[1]).sum().units;
+    let all = contents(&second[1]).plan().units();
+    let lack = format!("nqueens: the second count lacks {units} of {all} units, all in shard 1/2;");
+    for (command, answer) in [("merge", "14200\n"), ("verify", "0\n")] {
+        let checked = run(nqueens(&[command, "--quiet"]).args(lacking));
+        assert_eq!((checked.status.code(), stdout(&checked)), (Some(3), answer), "{checked:?}");
+        assert!(stderr(&checked).starts_with(&lack), "{checked:?}");
+        let object = json(&run(nqueens(&[command, "--json"]).args(lacking)));
+        assert_eq!(object["counted_once"], units, "{object}");
+        let whole = run(nqueens(&[command, "--quiet"]).arg(&folder));
+        assert_eq!(result(&whole), (Some(0), answer, ""));
+        let object = json(&run(nqueens(&[command, "--json"]).arg(&folder)));
+        assert_eq!(object["counted_once"], 0, "{object}");
+    }
+}
+
+/// Appends a line with another count of the unit that is the first in the first `done` line. Returns the unit.
+fn dispute(path: &Path, by: u64) -> usize {
+    let plan = plan_of(size(8), Engine::Bitmask, None);
+    let text = fs::read_to_string(path).expect("text");
+    let line = text.lines().find(|line| line.starts_with("done ")).expect("a line");
+    let (unit, line) = raised(&plan, &text, line, by);
+    fs::write(path, text + &line).expect("room");
+    unit
+}
+
+/// No count of a machine that made an error is part of a total, whatever the other count holds.
+#[test]
+fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
+    type Harm = fn(&Path, &Path) -> usize;
+    let cases: [(&str, Harm); 5] = [
+        // 5 and 6 in the first count, and 5 in the second one.
+        ("first", |first, _| dispute(first, 1)),
+        ("second", |_, second| dispute(second, 1)),
+        ("both", |first, second| {
+            dispute(second, 2);
+            dispute(first, 1)
+        }),
+        // 5 and 6 in the first count, and 7 in the second one.
+        ("three", |first, second| {
+            raise_counts(second, 2, |_, line| line.starts_with("done units=0.."));
+            dispute(first, 1)
+        }),
+        ("three in one", |first, _| {
+            dispute(first, 2);
+            dispute(first, 1)
+        }),
+    ];
+    for (name, harm) in cases {
+        let folder = fresh_folder(&format!("second-disputed-{name}"));
+        let paths = [WhichCount::First, WhichCount::Second].map(|which| {
+            let path = folder.join(format!("{which}.journal"));
+            count(8, which).engine(Engine::Bitmask).journal(&path).run().expect("a count");
+            path
+        });
+        // The one thread began with the first unit.
+        let disputed = harm(&paths[0], &paths[1]);
+        assert_eq!(disputed, 0, "{name}");
+        for command in ["merge", "status", "verify"] {
+            let quiet = run(nqueens(&[command, "--quiet"]).arg(&folder));
+            assert_eq!(quiet.status.code(), Some(1), "{name}: {quiet:?}");
+            if command == "merge" {
+                assert_eq!(stdout(&quiet), "", "{name}");
+            }
+            let text = run(nqueens(&[command]).arg(&folder));
+            assert!(!stdout(&text).contains("total"), "{name}: {text:?}");
+            let object = json(&run(nqueens(&[command, "--json"]).arg(&folder)));
+            for total in [&object["total"], &object["first"]["total"], &object["second"]["total"]] {
+                assert!(total.is_null(), "{name}, {command}: {object}");
+            }
+        }
+        let records = paths.map(|path| Record::read(&[path]).expect("readable").expect("units"));
+        let both = BothCounts::compare(&records[0], &records[1]).expect("two counts");
+        assert_eq!(both.disputed, [disputed], "{name}");
+        assert_eq!(both.done.units, 7, "{name}");
+        assert!(!choose_units(&[&records[0], &records[1]], 8, 1).contains(&disputed), "{name}");
+    }
+}
+
+/// A journal whose disk fails between the two readings settles nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_unit_stays_disputed_if_its_lines_cannot_be_read_again() {
+    let folder = fresh_folder("second-disputed-unreadable");
+    let [first, _] = [WhichCount::First, WhichCount::Second].map(|which| {
+        let path = folder.join(format!("{which}.journal"));
+        count(8, which).engine(Engine::Bitmask).journal(&path).run().expect("a count");
+        path
+    });
+    dispute(&first, 1);
+    let path = arg(&first);
+    let mut failures_after_the_first_reading = 0;
+    for at in 1..20 {
+        let mut command = nqueens(&["merge", "--json", path]);
+        command.env("LD_PRELOAD", shim()).env("SHIM_FAIL", "read").env("SHIM_ERRNO", "5");
+        let merged = run(command.env("SHIM_AT", at.to_string()));
+        assert_eq!(merged.status.code(), Some(1), "{merged:?}");
+        if stdout(&merged).is_empty() {
+            // The first reading has failed.
+            continue;
+        }
+        let object = json(&merged);
+        assert_eq!(object["total"], Value::Null, "{merged:?}");
+        if object["finished"] == 7 {
+            assert_eq!(object["disputed"], 1, "{merged:?}");
+            let has_lines = stderr(&merged).contains("unit 0 has the count 4 in line ");
+            failures_after_the_first_reading += usize::from(!has_lines);
+        }
+    }
+    assert!(failures_after_the_first_reading > 0);
 }
 
 #[test]

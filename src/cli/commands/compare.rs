@@ -82,7 +82,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = number_of_runs)]
     repeat: usize,
 
-    /// Stop timing an engine as soon as one of its runs takes longer than this, such as 10, 10s or 1m30s
+    /// Leave an engine out from the first board on where the run that warms up takes longer than this, such as 10, 10s
+    /// or 1m30s
     #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
     #[arg(value_parser = time)]
     seconds_limit: Duration,

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Outcome, Published, Shard};
+use crate::{BoardSize, Count, Error, Outcome, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
+use crate::cli::failure::warnings::is_unread;
 use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::input::session::{EngineChoice, Session};
 use crate::cli::input::values::path_in_folder;
-use crate::cli::output::format::{json_seconds, many, sum};
+use crate::cli::output::format::{duration, json_seconds, many, sum};
 use crate::cli::output::published::verdict;
+use crate::cli::output::quote::quoted;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 
@@ -119,9 +121,13 @@ impl CountArgs {
             Some(shard) => format!("shard {shard}: "),
             None => String::new(),
         };
-        let kept = match self.journal {
-            Some(_) => "the same command resumes the count",
-            None => "nothing was kept, because there is no --journal",
+        let kept = match (&self.journal, &outcome.journal) {
+            // The file was moved during the count, and something else is at its path.
+            (Some(place), Some(file)) if file != place && file.parent() != Some(place) => {
+                format!("the same command with --journal {} resumes the count", quoted(file))
+            }
+            (Some(_), _) => "the same command resumes the count".to_owned(),
+            (None, _) => "nothing was kept, because there is no --journal".to_owned(),
         };
         message!("{part}{stopped}; {kept}");
     }
@@ -145,16 +151,15 @@ impl CountArgs {
             .field("published", published.to_string())
             .engine(outcome.engine, outcome.kernel, outcome.threads)
             .field("units", outcome.units)
-            .field("units_done", outcome.done.units)
-            .seconds(outcome.elapsed);
+            .field("units_done", outcome.done.units);
+        report_time(&mut report, outcome);
         self.report_journal(&mut report, outcome);
         report.which_count(which_count(self.second));
         report
     }
 
-    /// Adds what all runs of the journals took together, as they were read back from the disk: wall time without the
-    /// pauses between runs, and the CPU time that all threads spent on units. In a folder these are the runs of this
-    /// process, or of all processes if nothing was left to count.
+    /// Adds what all runs took together, as their journals hold it: wall time without the pauses between runs, and the CPU
+    /// time that all threads spent on units.
     fn report_journal(&self, report: &mut Report, outcome: &Outcome) {
         let Some(place) = &self.journal else {
             report.field("journal", Value::Null);
@@ -169,6 +174,7 @@ impl CountArgs {
         let journal = json!({
             "file": file,
             "units_before": units_before,
+            "runs": runs.len(),
             "seconds": json_seconds(wall),
             "cpu_seconds": json_seconds(cpu),
         });
@@ -182,6 +188,24 @@ pub(crate) fn stopped_text(outcome: &Outcome) -> String {
     format!("stopped after {} of {units} units, {} solutions so far", done.units, done.solutions)
 }
 
+/// Adds the wall time of this run. If it had only a part of the units to count, the time would be misread as that of the
+/// whole count, so the row names its units, and another row says what all runs took.
+fn report_time(report: &mut Report, outcome: &Outcome) {
+    let Outcome { elapsed, units_before, done, units, runs, .. } = outcome;
+    report.field("seconds", json_seconds(*elapsed));
+    if *units_before == 0 {
+        report.row("time", duration(*elapsed));
+        return;
+    }
+    let counted = done.units - units_before;
+    report.row("time", format_args!("{} for {counted} of {units} units", duration(*elapsed)));
+    if outcome.journal_fault.is_none() {
+        let cpu_time = duration(sum(runs.iter().map(|run| run.cpu_time)));
+        let runs = many(runs.len(), "run");
+        report.row("all runs", format_args!("{cpu_time} of CPU time in {runs}"));
+    }
+}
+
 /// Prints what is wrong with the journal of a count, and returns the exit code.
 fn judge_journal(outcome: &Outcome) -> Exit {
     let Some(fault) = &outcome.journal_fault else { return Exit::Done };
@@ -190,8 +214,11 @@ fn judge_journal(outcome: &Outcome) -> Exit {
         Some(total) => format!("Q({size}) = {total}"),
         None => format!("shard {shard} of n = {size}"),
     };
+    // A journal that the machine could not read back may hold everything.
+    let is_unread = matches!(fault, Error::LacksMemory(_)) || is_unread(fault);
+    let state = if is_unread { "was not checked" } else { "is not complete" };
     let fault = Failure::from(fault.clone());
-    message!("{counted} is counted, but its journal is not complete: {fault}");
+    message!("{counted} is counted, but its journal {state}: {fault}");
     if fault.exit == Exit::Stopped { Exit::Stopped } else { Exit::Failed }
 }
 

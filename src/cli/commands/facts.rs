@@ -65,14 +65,14 @@ pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
     Some((shards, record.missing_shards(shards).ok()?))
 }
 
-/// Adds what all reports on the journals of one count have beside the plan.
-pub(crate) fn add_facts(report: &mut Report, record: &Record) {
+/// Adds what all reports on the journals of one count have beside the plan. `total` is there if all its units are settled.
+pub(crate) fn add_facts(report: &mut Report, record: &Record, total: Option<u128>) {
     let missing = json!({
         "units": record.plan().units() - record.sum().units,
         "shards": record.shards,
         "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
     });
-    add_facts_of_all(report, &[record], record.sum(), record.total(), &missing);
+    add_facts_of_all(report, &[record], record.sum(), total, &missing);
 }
 
 /// Adds what these records of one plan hold together.
@@ -129,11 +129,11 @@ pub(crate) fn add_facts_of_all(
         .field("missing", missing.clone());
 }
 
-/// Returns how much is not finished, and what to do about it.
-pub(crate) fn describe_missing(record: &Record, paths: &[PathBuf]) -> String {
+/// Returns how much is not finished, and what to do about it. `who` is the beginning of the sentence, with its verb.
+pub(crate) fn describe_missing(who: &str, record: &Record, paths: &[PathBuf]) -> String {
     let units = record.plan().units() - record.sum().units;
     let all = many(record.plan().units(), "unit");
-    let lack = format!("the journals lack {units} of {all}");
+    let lack = format!("{who} {units} of {all}");
     if record.left_out.iter().any(is_unread) {
         return format!("{lack}, unless the journals that could not be read hold them");
     }

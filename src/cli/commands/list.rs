@@ -13,7 +13,7 @@ use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::values::amount;
 use crate::cli::output::format::many;
 use crate::cli::output::stderr::message;
-use crate::cli::output::stdout::Lines;
+use crate::cli::output::stdout::write_lines;
 
 /// Print the solutions in lexicographic order
 #[derive(Debug, Args)]
@@ -83,21 +83,23 @@ impl ListArgs {
             .take(self.limit.unwrap_or(usize::MAX));
         let mut listed = 0;
         let mut drawn = Vec::new();
-        let mut lines = Lines::new();
+        let mut text = Vec::new();
         for solution in wanted {
             if is_picture {
                 drawn.push(solution);
             } else {
-                lines.put(|out| self.write(&solution, listed == 0, out))?;
+                // Each board is written at once, because the next one may be found hours later.
+                text.clear();
+                self.write(&solution, listed == 0, &mut text)?;
+                write_lines(&text, Exit::Stopped)?;
             }
             listed += 1;
         }
         let is_cut_short = solutions.was_stopped() && self.limit != Some(listed);
         // Half a picture looks like a whole one.
         if is_picture && !is_cut_short {
-            lines.put(|out| out.write_all(self.picture(&drawn).as_bytes()))?;
+            write_lines(self.picture(&drawn).as_bytes(), Exit::Stopped)?;
         }
-        lines.flush()?;
         if is_cut_short {
             if is_picture {
                 message!("stopped after {}: no picture is drawn", many(listed, "solution"));

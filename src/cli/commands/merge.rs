@@ -50,15 +50,17 @@ impl MergeArgs {
 
     fn print_total(&self, counts: &Counts) -> Result<Exit, Failure> {
         let merged = Merged::new(counts)?;
-        let exit = merged.judge();
+        let mut exit = merged.judge();
         let mut report = merged.report();
-        if let Some(total) = merged.total() {
-            report.bare(total);
-            return Ok(exit.answer(self.journals.format, report));
+        match merged.total() {
+            Some(total) => _ = report.bare(total),
+            None => report.without_text(),
         }
-        merged.print_what_is_missing(&self.journals.paths);
-        report.without_text();
-        Ok(exit.and(Exit::Stopped).answer(self.journals.format, report))
+        if !merged.is_complete() {
+            merged.print_what_is_missing(&self.journals.paths);
+            exit = exit.and(Exit::Stopped);
+        }
+        Ok(exit.answer(self.journals.format, report))
     }
 
     /// Prints the shards that are neither complete nor running. Damage is no failure here, because its units are missing,

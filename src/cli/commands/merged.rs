@@ -27,7 +27,8 @@ impl<'a> Merged<'a> {
         Ok(Self { records: counts.records(), both: counts.compare()? })
     }
 
-    /// Returns the total, if no unit is missing, and none differs between the two counts.
+    /// Returns the total, if every unit is settled: no unit is missing, none has two different counts, and none differs
+    /// between the first and the second count.
     pub(crate) fn total(&self) -> Option<u128> {
         let Some(both) = &self.both else { return self.records[0].total() };
         let is_complete = both.done.units == self.records[0].plan().units();
@@ -45,15 +46,25 @@ impl<'a> Merged<'a> {
         check(&self.records, self.total())
     }
 
-    /// Prints what is missing.
+    /// Returns whether nothing is left to count: there is a total, and if there are two counts, every unit was counted
+    /// twice.
+    pub(crate) fn is_complete(&self) -> bool {
+        match &self.both {
+            Some(both) => both.is_complete(self.records[0].plan()),
+            None => self.total().is_some(),
+        }
+    }
+
+    /// Prints what is missing in each count.
     pub(crate) fn print_what_is_missing(&self, paths: &[PathBuf]) {
         let [first, second] = self.records[..] else {
-            message!("{}", describe_missing(self.records[0], paths));
+            message!("{}", describe_missing("the journals lack", self.records[0], paths));
             return;
         };
-        for (name, record) in [("first", first), ("second", second)] {
+        for (who, record) in [("the first count lacks", first), ("the second count lacks", second)]
+        {
             if record.total().is_none() {
-                message!("{name} count: {}", describe_missing(record, paths));
+                message!("{}", describe_missing(who, record, paths));
             }
         }
     }
@@ -63,9 +74,10 @@ impl<'a> Merged<'a> {
         let mut report = Report::default();
         let Some(both) = &self.both else {
             let record = self.records[0];
-            add_facts(report.plan(record.plan()), record);
+            add_facts(report.plan(record.plan()), record, record.total());
             add_costs(&mut report, record);
             report
+                .field("counted_once", 0)
                 .field("counted_twice", 0)
                 .field("differing", 0)
                 .field("differences", Value::Array(Vec::new()))
@@ -83,12 +95,14 @@ impl<'a> Merged<'a> {
         add_facts_of_all(&mut report, &self.records, both.done, self.total(), &missing);
         report
             .row("twice", twice_text(both, plan.units()))
+            .field("counted_once", both.done.units + both.differing.len() - both.counted_twice)
             .field("counted_twice", both.counted_twice)
             .field("differing", both.differing.len())
             .field("differences", both.disagreements.iter().map(difference).collect::<Vec<_>>());
         for (name, record) in ["first", "second"].into_iter().zip(&self.records) {
             let mut part = Report::default();
-            add_facts(part.plan(record.plan()), record);
+            let total = record.total().filter(|_| !both.has_dispute());
+            add_facts(part.plan(record.plan()), record, total);
             add_costs(&mut part, record);
             part.entry("machines", machines(record));
             let object = report.put_below(part);
@@ -102,9 +116,13 @@ impl<'a> Merged<'a> {
 pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
     let twice = both.counted_twice;
     let units = many(units, "unit");
+    let disputed = match both.disputed.len() {
+        0 => String::new(),
+        disputed => format!(", {disputed} with two counts in one of the two"),
+    };
     match both.differing.len() {
-        0 => format!("{twice} of {units} counted twice, all with equal counts"),
-        differing => format!("{twice} of {units} counted twice, {differing} DIFFER"),
+        0 => format!("{twice} of {units} counted twice, all with equal counts{disputed}"),
+        differing => format!("{twice} of {units} counted twice, {differing} DIFFER{disputed}"),
     }
 }
 

@@ -56,12 +56,15 @@ impl StatusArgs {
         }
         let mut states = Vec::new();
         for counts in &plans {
+            let both = counts.compare()?;
+            let has_dispute = both.as_ref().is_some_and(BothCounts::has_dispute);
             let mut of_plan = Vec::new();
             for record in counts.records() {
                 exit = exit.and(check(&[record], record.total()));
-                of_plan.push(CountState::new(record, &all, now));
+                let total = record.total().filter(|_| !has_dispute);
+                of_plan.push(CountState::new(record, total, &all, now));
             }
-            states.push(StateOfPlan { counts: of_plan, both: counts.compare()? });
+            states.push(StateOfPlan { counts: of_plan, both });
         }
         for plan in &states {
             exit = exit.and(plan.judge());

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::PathBuf;
 
 use crate::Error;
 use crate::record::{Record, RecordedCount};
@@ -65,7 +66,7 @@ impl VerifyArgs {
         let all_units = disputed_units(&records).len() + units.len();
         session.progress.begin("verify", [0, all_units], Work::Steps("units"));
         let findings = session.run(|| recount(records, &units, &session))?;
-        let exit = findings.judge(&merged, all_units);
+        let exit = findings.judge(&merged, all_units, &self.journals.paths);
         Ok(exit.answer(self.journals.format, findings.report(&merged, seed)))
     }
 }
@@ -118,7 +119,7 @@ impl Findings<'_> {
 
     /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
     /// recounted.
-    fn judge(&self, merged: &Merged<'_>, all_units: usize) -> Exit {
+    fn judge(&self, merged: &Merged<'_>, all_units: usize, paths: &[PathBuf]) -> Exit {
         let mut messages = Vec::new();
         for WrongLine { line, recounted } in &self.wrong_lines {
             let unit = line.unit;
@@ -146,6 +147,10 @@ impl Findings<'_> {
         if merged.total().is_none() {
             let found = if evidence == Evidence::Missing { "" } else { "no difference so far; " };
             message!("{found}the count is not finished");
+        }
+        if self.records.len() > 1 && !merged.is_complete() {
+            merged.print_what_is_missing(paths);
+            return exit.and(Exit::Stopped);
         }
         exit
     }

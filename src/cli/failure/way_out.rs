@@ -86,6 +86,11 @@ fn memory_way_out(
 
 /// Returns the way out if journals hold two different counts of a unit.
 fn disputed_way_out(lines: &[RecordedCount]) -> String {
+    if lines.is_empty() {
+        // Its journals could not be read a second time.
+        return ": a machine made an error; 'nqueens verify' finds out which count is wrong"
+            .to_owned();
+    }
     let bad = lines_of(lines);
     let files: Vec<String> = bad.keys().map(|path| quoted(path)).collect();
     let files = files.join(" ");
@@ -107,11 +112,11 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
         }
         JournalError::NotYetSynced => (Exit::Stopped, ": the same command checks the journal"),
         JournalError::FolderNotSynced { .. } => (Exit::Failed, ""),
-        JournalError::Gone => {
-            (Exit::Failed, ": move it back, or this process saves it beside that path when it ends")
-        }
-        JournalError::GoneAndSaved { path } => {
-            let text = format!(": the same command with --journal {} uses it", quoted(path));
+        // The process has saved what it held by the time that somebody reads this.
+        JournalError::Gone => (Exit::Failed, ""),
+        JournalError::GoneAndSaved { path: saved } if saved == path => (Exit::Failed, ""),
+        JournalError::GoneAndSaved { path: saved } => {
+            let text = format!(": the same command with --journal {} uses it", quoted(saved));
             return (Exit::Failed, text);
         }
         JournalError::GoneForGood { .. } => {

@@ -1,5 +1,6 @@
 //! What a running count reports is shown as progress and as messages.
 
+use crate::forecast::core_hours;
 use crate::{Error, Observer, Shard, SoFar, Start};
 
 use crate::cli::failure::failure::Failure;
@@ -25,6 +26,11 @@ impl Observer for Progress {
             left: start.time_left.clone(),
         };
         self.begin(&name, [done, start.units], work);
+        let plan = start.plan;
+        let hours = core_hours(plan.size(), plan.engine(), start.kernel);
+        if let Some(warning) = self.warning_of_long_board(hours, start.threads) {
+            message!("{warning}");
+        }
     }
 
     fn units_done(&self, so_far: &SoFar<'_>) {

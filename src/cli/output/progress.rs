@@ -16,7 +16,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::forecast::{Forecast, TimeLeft};
+use crate::forecast::{Approximate, Forecast, TimeLeft};
 use crate::{UnitsDone, cores};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,7 +32,7 @@ const FIRST_LINE: Duration = Duration::from_secs(1);
 /// The longest gap between two such lines. Gaps double up to this one.
 const LONGEST_GAP: Duration = Duration::from_secs(600);
 /// A count that takes longer than this should have a journal.
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_secs(1800);
 /// The interval at which a count without a journal looks how long it takes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -71,7 +71,7 @@ struct Notes {
     done: u64,
     all: u64,
     work: Work,
-    /// When to look whether a count without a journal takes long. `None` if it has one, or if that was said.
+    /// When to look whether a count without a journal takes long. `None` if it has one, or if there was a warning.
     next_look: Option<Instant>,
 }
 
@@ -156,6 +156,17 @@ impl Progress {
         notes.warning_of_long_count()
     }
 
+    /// Returns a warning if a count that begins takes long by the table of costs, and has no journal. The first forecast of
+    /// the count itself may come after minutes.
+    pub(crate) fn warning_of_long_board(&self, core_hours: f64, threads: usize) -> Option<String> {
+        // To ask for the cores takes longer than a small count.
+        if 3600.0 * core_hours < LONG.as_secs_f64() {
+            return None;
+        }
+        let seconds = Approximate::roughly(rough_seconds(core_hours, threads));
+        lock(&self.notes).warning_if_long(seconds, None)
+    }
+
     /// Notes that some steps are done.
     pub(crate) fn advance(&self, steps: usize) {
         lock(&self.notes).done += steps as u64;
@@ -189,23 +200,28 @@ impl Notes {
         }
     }
 
-    /// Returns a warning if a count without a journal is known to take long, unless that was said before.
+    /// Returns a warning if the forecast of a count without a journal is long, unless there was a warning before.
     fn warning_of_long_count(&mut self) -> Option<String> {
-        let next_look = self.next_look?;
         let now = Instant::now();
-        if next_look > now {
+        if self.next_look? > now {
             return None;
         }
         self.next_look = Some(now + LOOK_EVERY);
-        let Work::Count { command, threads, left } = &self.work else { return None };
+        let Work::Count { left, .. } = &self.work else { return None };
         let left = left.estimate()?;
-        let seconds = left.wall_seconds?;
+        self.warning_if_long(left.wall_seconds?, left.cores)
+    }
+
+    /// Returns a warning if a count without a journal takes long, unless there was a warning before. Its rest takes this
+    /// time on this number of cores.
+    fn warning_if_long(&mut self, seconds: Approximate, cores: Option<f64>) -> Option<String> {
+        let Work::Count { command, threads, .. } = &self.work else { return None };
         let whole = self.begun.elapsed().as_secs_f64() + seconds.value;
-        if !seconds.standard_error.is_finite() || whole < LONG.as_secs_f64() {
+        if self.next_look.is_none() || whole < LONG.as_secs_f64() {
             return None;
         }
         self.next_look = None;
-        let time = wall_time(seconds, *threads, left.cores);
+        let time = wall_time(seconds, *threads, cores);
         Some(format!(
             "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal NEW.journal",
             self.name
@@ -322,6 +338,7 @@ fn percent(done: u64, all: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forecast::{Rest, Sample};
 
     #[test]
     fn lines_come_at_least_every_ten_minutes() {
@@ -378,6 +395,32 @@ mod tests {
         }
         let all = drawn(&parts, 119);
         assert!(all.ends_with(", elapsed 2.3 s, 85/325 units"), "{all}");
+    }
+
+    /// Whoever waits for a forecast with an error may lose hours until it comes.
+    #[test]
+    fn a_rough_forecast_is_enough_for_one_warning_of_a_long_count() {
+        let rest = Rest { units: 1000, solutions: None };
+        let mut left = TimeLeft::new(Sample::new(1000), rest, 1);
+        for unit in 0..3 {
+            left.record(&UnitsDone {
+                units: unit..unit + 1,
+                elapsed: Duration::from_secs(10 * (unit as u64 + 1)),
+                cpu_time: Duration::from_secs(10),
+                ..UnitsDone::default()
+            });
+        }
+        let work = Work::Count { command: "nqueens count 8".to_owned(), threads: 1, left };
+        let mut notes = Notes::new("n = 8", [3, 1000], work);
+        let mut warning = |seconds| notes.warning_if_long(Approximate::roughly(seconds), None);
+        assert_eq!(warning(1e6), None, "it has a journal");
+        notes.next_look = Some(Instant::now());
+        let mut warning = |seconds| notes.warning_if_long(Approximate::roughly(seconds), None);
+        assert_eq!(warning(1700.0), None, "it is short");
+        let said = notes.warning_of_long_count().expect("997 units of ten seconds");
+        assert!(said.starts_with("n = 8 takes roughly 2h46m more, and a stop "), "{said}");
+        assert_eq!(notes.warning_of_long_count(), None);
+        assert_eq!(notes.warning_if_long(Approximate::roughly(1e6), None), None);
     }
 
     #[test]

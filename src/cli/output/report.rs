@@ -4,7 +4,6 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use crate::forecast::Approximate;
 use crate::{Engine, Kernel, Plan, WhichCount};
@@ -12,7 +11,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::cli::exit::Exit;
-use crate::cli::output::format::{duration, json_seconds, many, rounded};
+use crate::cli::output::format::{many, rounded};
 use crate::cli::output::quote::escaped;
 use crate::cli::output::stderr;
 use crate::cli::output::stdout::write_lines;
@@ -128,11 +127,6 @@ impl Report {
             self.row("count", "second, on mirrored units");
         }
         self.field("count", which.to_string())
-    }
-
-    /// Adds the wall time of this run.
-    pub(crate) fn seconds(&mut self, elapsed: Duration) -> &mut Self {
-        self.row("time", duration(elapsed)).field("seconds", json_seconds(elapsed))
     }
 
     /// Adds the plan of a journal.

@@ -132,50 +132,6 @@ fn whole_lines_len(lines: &[u8]) -> usize {
     }
 }
 
-/// Lines of a list that may be found one in an hour or millions in a second.
-///
-/// A line is written at once, because whoever reads along wants to see it, as long as that makes no more than a thousand
-/// writes a second. Otherwise it waits until a block is full.
-pub(crate) struct Lines {
-    waiting: Vec<u8>,
-    begun: Instant,
-    /// The number of blocks that were written before they were full.
-    early_writes: u128,
-}
-
-impl Lines {
-    /// A block of this many bytes is written at once.
-    const BLOCK: usize = 1 << 16;
-
-    pub(crate) fn new() -> Self {
-        Self { waiting: Vec::new(), begun: Instant::now(), early_writes: 0 }
-    }
-
-    /// Writes a line, or keeps it for later.
-    pub(crate) fn put(
-        &mut self,
-        write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        write(&mut self.waiting)?;
-        if self.waiting.len() >= Self::BLOCK {
-            return self.flush();
-        }
-        if self.early_writes <= self.begun.elapsed().as_millis() {
-            self.early_writes += 1;
-            return self.flush();
-        }
-        Ok(())
-    }
-
-    /// Writes all lines that wait.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        // If a signal ends the wait, the list is not complete.
-        let written = write_lines(&self.waiting, Exit::Stopped);
-        self.waiting.clear();
-        written
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

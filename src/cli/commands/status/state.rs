@@ -17,6 +17,8 @@ const SKEW: Duration = Duration::from_secs(60);
 /// A count at one moment.
 pub(super) struct CountState<'a> {
     pub(super) record: &'a Record,
+    /// The total, if all units are settled.
+    total: Option<u128>,
     /// The processes that count now.
     pub(super) running: Running<'a>,
     pub(super) now: SystemTime,
@@ -30,10 +32,15 @@ pub(super) struct CountState<'a> {
 
 impl<'a> CountState<'a> {
     /// Looks which processes count now.
-    pub(super) fn new(record: &'a Record, all: &'a [&'a Record], now: SystemTime) -> Self {
+    pub(super) fn new(
+        record: &'a Record,
+        total: Option<u128>,
+        all: &'a [&'a Record],
+        now: SystemTime,
+    ) -> Self {
         let running = record.running();
         let silence = running.silence(now);
-        Self { record, running, now, all, missing: missing_shards(record), silence }
+        Self { record, total, running, now, all, missing: missing_shards(record), silence }
     }
 
     /// Returns how much of the plan is finished, in percent.
@@ -50,7 +57,7 @@ impl<'a> CountState<'a> {
 
     /// Adds what is known of the count beside its plan and the command that resumes it.
     pub(super) fn add_facts(&self, report: &mut Report) {
-        facts::add_facts(report, self.record);
+        facts::add_facts(report, self.record, self.total);
         let done = self.record.sum();
         let units = many(done.units, "unit");
         let percent = self.percent();
