@@ -4,7 +4,6 @@ use super::unit::RowDomains;
 use super::*;
 use crate::board::solution::Solution;
 use crate::board::solutions::Solutions;
-use crate::cancel::Cancel;
 
 /// Returns the kernels that this CPU can run, and prints the names of the others, which a test skips.
 pub(super) fn kernels() -> Vec<Kernel> {
@@ -88,29 +87,6 @@ fn every_orbit_is_counted_once_for_each_of_its_images() {
             for split_rows in 1..=most_split_rows {
                 check_orbits(engine, n, split_rows, WhichCount::First);
                 check_orbits(engine, n, split_rows, WhichCount::Second);
-            }
-        }
-    }
-}
-
-#[test]
-fn the_plain_backtracker_counts_what_the_units_say() {
-    for n in 0..10 {
-        let solutions: Vec<Vec<u32>> =
-            Solutions::new(size(n)).map(|solution| queens_of(&solution)).collect();
-        for &engine in Engine::ALL {
-            let units = units(engine, n, 2);
-            for which in [WhichCount::First, WhichCount::Second] {
-                for unit in 0..units.len() {
-                    let domains = units.domains(unit, which);
-                    let expected = solutions.iter().map(|queens| times(&domains, queens)).sum();
-                    let counted = count_domains(&domains, &Cancel::new());
-                    assert_eq!(
-                        counted,
-                        Ok(expected),
-                        "{engine}, n = {n}, {which} count, unit {unit}"
-                    );
-                }
             }
         }
     }
