@@ -107,6 +107,29 @@ fn units_of_larger_boards_are_recounted() {
     });
 }
 
+/// The script visits whole solutions of the units of both counts, and says so.
+#[test]
+fn whole_solutions_are_visited() {
+    if !has_python(SCRIPT) {
+        return;
+    }
+    for which in ["first", "second"] {
+        for (n, engine, units) in
+            [(9, "colours", ALL), (12, "colours", ALL), (14, "colours", "10"), (9, "subtrees", ALL)]
+        {
+            let options = ["--engine", engine];
+            let path = finished(&format!("solutions-{n}-{engine}-{which}"), n, &options, which);
+            let checked = check(&path, &["--units", units, "--seed", "1", "--solutions"]);
+            let (code, found, messages) = result(&checked);
+            assert_eq!((code, messages), (Some(0), ""), "{}: {found}", path.display());
+            assert!(
+                found.contains(" units, solution by solution, chosen with seed 1\n"),
+                "{found}"
+            );
+        }
+    }
+}
+
 /// Journals of older builds, of which some were stopped, cut off, joined, or are shards.
 #[test]
 fn journals_of_older_builds_are_recounted() {
