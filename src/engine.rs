@@ -120,8 +120,13 @@ impl Engine {
     ///
     /// A count uses at most three quarters of the memory that is available.
     pub fn memory_of_thread(self, size: BoardSize) -> u64 {
-        let is_for_colours = self == Self::Colours && size.rows() >= colours::SMALLEST;
-        if is_for_colours && self.check(size).is_ok() { colours::worker_bytes(size) } else { 0 }
+        let uses_colours = self.cuts_by_colours(size) && self.check(size).is_ok();
+        if uses_colours { colours::worker_bytes(size) } else { 0 }
+    }
+
+    /// Returns whether a unit of this board fixes which rows have a white queen. Smaller boards are one unit.
+    pub(crate) fn cuts_by_colours(self, size: BoardSize) -> bool {
+        self == Self::Colours && size.rows() >= colours::SMALLEST
     }
 
     /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small allocations.
@@ -146,7 +151,7 @@ impl Engine {
         {
             return Box::new(FirstRowUnits { size, count: textbook.count });
         }
-        if self == Self::Colours && size.rows() >= colours::SMALLEST {
+        if self.cuts_by_colours(size) {
             return Box::new(Colours::new(size));
         }
         Box::new(Subtrees::new(size, split_rows))

@@ -202,7 +202,7 @@ pub(crate) enum MemoryUser {
     /// The threads of another engine, which has this name.
     OtherEngine(&'static str),
     /// The threads of [`verify`](crate::verify).
-    Backtracking,
+    Recount,
     ListOfUnits,
     RecordOfUnits,
 }
@@ -212,7 +212,7 @@ impl fmt::Display for MemoryUser {
         match self {
             Self::Colours => f.write_str("engine colours"),
             Self::OtherEngine(name) => write!(f, "engine {name}"),
-            Self::Backtracking => f.write_str("plain backtracking"),
+            Self::Recount => f.write_str("the recount"),
             Self::ListOfUnits => f.write_str("the list of units"),
             Self::RecordOfUnits => f.write_str("the record of all units"),
         }

@@ -46,7 +46,7 @@
 //! | [`UnitsDone`], [`Sum`] | finished units with their counts; a number of units and of solutions |
 //! | [`WhichCount`] | the first count of a plan, or the second one as a check |
 //! | [`record`] | journals: files that hold the finished units of a count |
-//! | [`verify`] | counts some recorded units again with a different method |
+//! | [`verify`] | counts some recorded units again by a simple search |
 //! | [`forecast`] | estimates of time and total from a sample of the units |
 //! | [`Error`], [`InvalidValue`], [`LackOfMemory`], [`DisputedUnit`] | why a count could not start or finish |
 //! | [`VERSION`], [`COMMIT`] | the name of this build |

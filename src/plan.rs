@@ -178,11 +178,23 @@ impl Plan {
         check_memory_of_threads(user, self.size, bytes, reserve, threads, self.stated_memory)
     }
 
+    /// Returns how [`Plan::recount`] counts the units.
+    pub(crate) fn recount_method(&self) -> RecountMethod {
+        if self.engine.cuts_by_colours(self.size) {
+            RecountMethod::EachColour
+        } else {
+            RecountMethod::Backtracking
+        }
+    }
+
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
     pub(crate) fn check_recount_memory(&self, threads: usize) -> Result<(), Error> {
-        let bytes = if self.engine == Engine::Colours { recount_bytes(self.size) } else { 0 };
+        let bytes = match self.recount_method() {
+            RecountMethod::EachColour => recount_bytes(self.size),
+            RecountMethod::Backtracking => 0,
+        };
         check_memory_of_threads(
-            MemoryUser::Backtracking,
+            MemoryUser::Recount,
             self.size,
             bytes,
             RECOUNT_RESERVE,
@@ -221,7 +233,12 @@ impl Plan {
         Worker { counter: self.list.counter(self.which, kernel) }
     }
 
-    /// Counts one unit with another method than the plan's engine: a plain backtracker that can count any unit.
+    /// Counts one unit again, by a simple search.
+    ///
+    /// Units of [`Engine::Colours`] are counted by a short search of each colour. The engine counts each colour by
+    /// itself, too, so the recount shares with it the split into colours, the units, and how many times a unit counts
+    /// each solution. It shares none of the lists, trees and kernels. Units of other engines, and of boards below n = 4,
+    /// are counted by plain backtracking, which visits each solution.
     ///
     /// # Errors
     ///
@@ -236,6 +253,24 @@ impl Plan {
             return Err(Interrupt::Cancelled.in_unit(unit));
         }
         count_domains(&self.domains(unit), cancel).map_err(|interrupt| interrupt.in_unit(unit))
+    }
+}
+
+/// How [`Plan::recount`] counts the units of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecountMethod {
+    /// White queens are placed without the black ones, and black queens without the white ones.
+    EachColour,
+    /// Whole solutions are visited.
+    Backtracking,
+}
+
+impl fmt::Display for RecountMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EachColour => f.write_str("a search of each colour"),
+            Self::Backtracking => f.write_str("backtracking"),
+        }
     }
 }
 
@@ -352,6 +387,21 @@ mod tests {
         let cancel = Cancel::new();
         cancel.cancel();
         assert!(plan.recount(0, &cancel).is_err_and(|error| error.is_cancelled()));
+    }
+
+    #[test]
+    fn each_colour_is_searched_where_domains_have_multiplicities() {
+        for &engine in Engine::ALL {
+            for n in 0..=8 {
+                let size = BoardSize::new(n).expect("in range");
+                let plan = Plan::new(size, engine, None).expect("it counts small boards");
+                let method = match plan.domains(0).multiplicity {
+                    Some(_) => RecountMethod::EachColour,
+                    None => RecountMethod::Backtracking,
+                };
+                assert_eq!(plan.recount_method(), method, "{plan}");
+            }
+        }
     }
 
     #[test]

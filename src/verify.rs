@@ -1,9 +1,9 @@
-//! Checks recorded counts by counting some of the units again with another method.
+//! Checks recorded counts by counting some of the units again by a simple search.
 //!
 //! Reading a journal checks that it is as it was written: each line has its CRC, each sum is the sum of its counts,
 //! and no unit has two counts. This check asks whether the counts are right. [`choose_units`] picks finished units at
-//! random, and [`verify`] counts them again with [a plain backtracker](crate::Plan::recount). It also counts every unit
-//! that has two different counts, which shows which of them is wrong.
+//! random, and [`verify`] [recounts](crate::Plan::recount) them. It also recounts every unit that has two different
+//! counts, which shows which of them is wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
@@ -51,17 +51,17 @@ pub struct Verdict {
     pub disputed: Vec<Recount>,
 }
 
-/// The count that the other method finds for a unit with two different counts.
+/// The count that a recount finds for a unit with two different counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recount {
     /// The number of the unit in its plan.
     pub unit: usize,
-    /// The count that the other method finds.
+    /// The count that the recount finds.
     pub recounted: u64,
 }
 
-/// A unit whose recorded count differs from the count of the other method.
+/// A unit whose recorded count differs from the one that a recount finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -69,7 +69,7 @@ pub struct Difference {
     pub unit: usize,
     /// The count in the journals, not yet multiplied by the weight of the unit.
     pub recorded: u64,
-    /// The count that the other method finds.
+    /// The count that the recount finds.
     pub recounted: u64,
 }
 

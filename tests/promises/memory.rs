@@ -335,7 +335,7 @@ fn journals_take_the_stated_memory_and_no_more() {
     fs::remove_dir_all(&folder).expect("it was made");
 }
 
-/// A unit of n = 28, and 94 MB for each thread that counts it again by backtracking.
+/// A unit of n = 28, and 94 MB for each thread that recounts it.
 #[test]
 fn a_check_keeps_within_the_memory_as_a_count_does() {
     let path = fresh("memory-verify.journal");
@@ -347,7 +347,7 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
         let mut verify = nqueens(&["verify", arg(&path), "--threads", threads]);
         finish(spawn(verify.env("NQUEENS_MEMORY", memory)))
     };
-    let words = ["plain backtracking needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
+    let words = ["the recount needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
 }
 
@@ -359,8 +359,7 @@ fn a_check_of_units_with_two_counts_keeps_within_the_memory() {
     let mut verify = nqueens(&["verify", arg(&path), "--threads", "8"]);
     let refused = finish(spawn(verify.env("NQUEENS_MEMORY", "60M")));
     assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), ""), "{refused:?}");
-    let words =
-        ["plain backtracking needs 57 MiB for n = 24 on 8 threads", "NQUEENS_MEMORY leaves"];
+    let words = ["the recount needs 57 MiB for n = 24 on 8 threads", "NQUEENS_MEMORY leaves"];
     for word in words {
         assert!(stderr(&refused).contains(word), "no '{word}': {refused:?}");
     }
@@ -613,7 +612,7 @@ fn under_a_limit_of_address_space_a_check_runs_or_is_refused() {
             refusal = Some(output);
         }
     }
-    let words = ["plain backtracking needs", "ulimit -v leaves only"];
+    let words = ["the recount needs", "ulimit -v leaves only"];
     refused(&refusal.expect("some limit is too little"), 1, &words);
 }
 

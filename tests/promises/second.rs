@@ -338,7 +338,7 @@ fn both_counts_are_compared_unit_by_unit() {
     assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
     let status = run(nqueens(&["status", "--json"]).arg(&folder));
     assert_eq!((status.status.code(), &json(&status)["differing"]), (Some(1), &1.into()));
-    // Backtracking shows which count is wrong, even if it chooses no unit.
+    // The recount shows which count is wrong, even if no unit is chosen.
     let verified = run(nqueens(&["verify", "--units", "0"]).arg(&folder));
     assert_eq!(verified.status.code(), Some(1), "{verified:?}");
     let found = commands_after("their units are counted again: ", stderr(&verified));
@@ -507,7 +507,7 @@ struct NamedWorker<'a> {
 }
 
 /// Units of boards that no test can count: every kernel and both counts agree, for a worker that begins and for one
-/// that has counted other units, and two units agree with backtracking.
+/// that has counted other units, and two units agree with a recount.
 #[test]
 #[ignore = "takes 36 s"]
 fn units_of_the_largest_boards_count_the_same() {

@@ -212,6 +212,19 @@ fn only_a_whole_journal_is_called_as_it_was_written() {
     assert!(!finished_row(1).contains(as_written));
 }
 
+#[test]
+fn the_answer_says_how_the_units_were_recounted() {
+    for (engine, units, method) in
+        [(Engine::Colours, 71, "a search of each colour"), (Engine::Subtrees, 80, "backtracking")]
+    {
+        let path = finished(&format!("method-{engine}"), engine);
+        let verified = output(&["verify", "--units", "3", "--seed", "1", arg(&path)]);
+        let expected =
+            format!("recounted    3 of {units} units by {method}, seed 1: no difference");
+        assert_eq!(row(stdout(&verified), "recounted"), expected);
+    }
+}
+
 /// Units that are not finished were not looked at, so nothing is said of them.
 #[test]
 fn the_evidence_is_of_the_finished_units() {
@@ -228,7 +241,7 @@ fn the_evidence_is_of_the_finished_units() {
     assert_eq!(evidence("0"), "none: no unit was recounted");
     crate::common::keep_lines(&path, 20);
     let finished = contents(&path).sum().units.to_string();
-    assert_eq!(evidence(&finished), "every finished unit was counted twice, in two ways");
+    assert_eq!(evidence(&finished), "every finished unit was recounted, with equal counts");
 }
 
 /// Where nothing is recorded yet, nothing can be checked, and nothing may look like a check that was passed.

@@ -27,7 +27,10 @@ use crate::cli::output::progress::Work;
 use crate::cli::output::report::Report;
 use crate::cli::output::stderr::{message, print_first};
 
-/// Check journals: recount some of their units by another method
+/// Check journals: recount some of their units by a simple search
+///
+/// Units of engine colours are recounted by a search of each colour, which shares with the engine only the split into
+/// colours, the units, and how often they count each solution. Units of other engines are recounted by backtracking.
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of differences")))]
 #[command(after_help = "\
@@ -77,7 +80,7 @@ fn new_seed() -> u64 {
     RandomState::new().hash_one("seed") >> 32
 }
 
-/// A line with a wrong count, and the count that backtracking finds.
+/// A line with a wrong count, and the count that the recount finds.
 struct WrongLine {
     line: RecordedCount,
     recounted: u64,
@@ -124,7 +127,7 @@ impl Findings<'_> {
         for WrongLine { line, recounted } in &self.wrong_lines {
             let unit = line.unit;
             messages.push(format!(
-                "unit {unit} is recorded with {line}, backtracking counts {recounted}"
+                "unit {unit} is recorded with {line}, the recount finds {recounted}"
             ));
         }
         print_first(messages.into_iter());
@@ -174,7 +177,8 @@ impl Findings<'_> {
         let disputed = self.verdict.disputed.len();
         let wrong_units = self.wrong_units().len();
         let finished = many(self.finished(), "unit");
-        let mut text = format!("{recounted} of {finished} by backtracking, seed {seed}");
+        let method = self.records[0].plan().recount_method();
+        let mut text = format!("{recounted} of {finished} by {method}, seed {seed}");
         if disputed > 0 {
             text += &format!(", and {} with two counts", many(disputed, "unit"));
         }
@@ -241,7 +245,7 @@ impl fmt::Display for Evidence {
                     "at least {right} % of the finished units are right, with 95 % confidence"
                 )
             }
-            Self::OfAll => f.write_str("every finished unit was counted twice, in two ways"),
+            Self::OfAll => f.write_str("every finished unit was recounted, with equal counts"),
         }
     }
 }
