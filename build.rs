@@ -41,11 +41,7 @@ fn commit_of_own_repository() -> Option<String> {
     if !folders_above.is_empty() {
         return None;
     }
-    // A commit changes the branch, or the index if the branch is packed. A checkout changes HEAD.
-    let branch = git(&["rev-parse", "--symbolic-full-name", "HEAD"])?;
-    for name in ["HEAD", "index", &branch] {
-        rerun_if_changed(&git(&["rev-parse", "--git-path", name])?);
-    }
+    watch_head()?;
     git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
     let commit = git(&["rev-parse", "--short=7", "HEAD"])?;
     let mut status = vec!["status", "--porcelain", "--untracked-files=no", "--"];
@@ -53,6 +49,30 @@ fn commit_of_own_repository() -> Option<String> {
     let changes = git(&status)?;
     let suffix = if changes.is_empty() { "" } else { "-modified" };
     Some(commit + suffix)
+}
+
+/// Makes cargo run this again after a commit or a checkout. The index is no sign of them, because a mere `git status`
+/// may write it, and the library would be compiled again for nothing. Returns `None` if git fails.
+fn watch_head() -> Option<()> {
+    let path_of = |name: &str| git(&["rev-parse", "--git-path", name]);
+    rerun_if_changed(&path_of("HEAD")?);
+    // Everything that moves HEAD adds a line to its log, whether the branch has a file of its own or is packed.
+    let log = path_of("logs/HEAD")?;
+    if Path::new(&log).exists() {
+        rerun_if_changed(&log);
+        return Some(());
+    }
+    // The log does not exist before the first commit, if `core.logAllRefUpdates` is false, or if git keeps its
+    // references in tables.
+    rerun_if_changed(&path_of("reftable")?);
+    // A detached HEAD has no branch.
+    if let Some(branch) = git(&["symbolic-ref", "--quiet", "HEAD"]) {
+        let file = path_of(&branch)?;
+        // A commit makes the file of a branch that is new or packed, and so changes a folder above it.
+        let existing = Path::new(&file).ancestors().find(|path| path.exists());
+        rerun_if_changed(existing?.to_str()?);
+    }
+    Some(())
 }
 
 /// Returns the commit from which this package was made, with `-modified` if its sources had changed since. Returns

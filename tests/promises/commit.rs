@@ -1,13 +1,14 @@
 //! Promise: a build names the commit of its sources, so a journal says which code counted its units. docs/FORMAT.md
 //! makes this promise under "Format 2". The tests build a small package with this package's build script, in
-//! repositories of git. This takes some ten seconds, because cargo runs eight times.
+//! repositories of git. This takes some twenty seconds, because cargo runs some fifty times.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
-use crate::common::{fresh_folder, run, stderr, stdout};
+use crate::common::{arg, fresh, fresh_folder, note_skipped, run, stderr, stdout};
 
 /// A package that prints the commit from which it was compiled.
 struct Package {
@@ -49,6 +50,25 @@ impl Package {
     /// Builds the package if cargo finds that it has to, and returns the commit that the program prints.
     fn commit(&self) -> String {
         printed(&mut self.cargo(&["run", "--quiet", "--offline"]))
+    }
+
+    /// Returns whether a build has something to do, and does it.
+    fn builds(&self) -> bool {
+        let output = run(&mut self.cargo(&["build", "--verbose", "--offline"]));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let is_fresh = stderr(&output).lines().any(|line| line.contains("Fresh commit v0.0.0"));
+        !is_fresh
+    }
+
+    /// Makes a file as old as the epoch, without a change of its contents.
+    fn age(&self, name: &str) {
+        let file = File::options().append(true).open(self.folder.join(name)).expect("a file");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("its owner");
+    }
+
+    fn modified(&self, name: &str) -> SystemTime {
+        let facts = fs::metadata(self.folder.join(name)).expect("a file");
+        facts.modified().expect("a time")
     }
 
     fn git(&self, args: &[&str]) -> String {
@@ -103,6 +123,11 @@ fn a_build_names_the_commit_of_its_sources() {
     let third = package.commit_changes();
     assert_eq!(package.commit(), third);
 
+    package.git(&["commit", "--quiet", "--amend", "--allow-empty", "--message", "another"]);
+    let amended = package.git(&["rev-parse", "--short=7", "HEAD"]);
+    assert_ne!(amended, third);
+    assert_eq!(package.commit(), amended);
+
     package.git(&["checkout", "--quiet", &first]);
     assert_eq!(package.commit(), first);
 
@@ -111,6 +136,94 @@ fn a_build_names_the_commit_of_its_sources() {
     // As a line of a journal would not be read again.
     let spaced = run(package.cargo(&["run", "--quiet"]).env("NQUEENS_COMMIT", "a b"));
     assert!(stderr(&spaced).contains("NQUEENS_COMMIT is 'a b'"), "{spaced:?}");
+}
+
+/// A build takes minutes of CPU time, so what leaves the sources and the commit alone must not cause one.
+#[test]
+fn what_is_no_commit_builds_nothing() {
+    let folder = fresh_folder("commit-same");
+    let package = Package::new(&folder);
+    package.git(&["init", "--quiet"]);
+    package.git(&["add", "--all"]);
+    let first = package.commit_changes();
+    assert_eq!(package.commit(), first);
+    assert!(!package.builds(), "nothing has changed");
+
+    // Git looks into a file whose time is not that of the index, and notes its time.
+    package.age("README.md");
+    package.age(".git/index");
+    package.git(&["status"]);
+    assert!(package.modified(".git/index") > SystemTime::UNIX_EPOCH, "the status writes the index");
+    assert!(!package.builds(), "a status");
+
+    package.write("README.md", "Of no importance to the program\n");
+    package.git(&["add", "README.md"]);
+    assert!(!package.builds(), "a staged file that is no source");
+    package.git(&["pack-refs", "--all"]);
+    assert!(!package.builds(), "a packed branch");
+    package.git(&["branch", "other"]);
+    assert!(!package.builds(), "a new branch");
+
+    let second = package.commit_changes();
+    assert!(package.builds(), "a commit");
+    assert_eq!(package.commit(), second);
+}
+
+/// In these repositories HEAD has no log, or its log is not a file of its own.
+#[test]
+fn a_commit_is_noticed_without_a_log() {
+    for (format, log) in [("files", "false"), ("files", "true"), ("reftable", "true")] {
+        let folder = fresh_folder(&format!("commit-{format}-{log}"));
+        let package = Package::new(&folder);
+        let format = format!("--ref-format={format}");
+        let init = ["init", "--quiet", &format];
+        if !run(Command::new("git").args(init).current_dir(&folder)).status.success() {
+            // Git has this option from version 2.45 on.
+            note_skipped(&format!("this git has no {format}"));
+            continue;
+        }
+        package.git(&["config", "core.logAllRefUpdates", log]);
+        package.git(&["add", "--all"]);
+        assert_eq!(package.commit(), "unknown", "{format} {log}: there is no commit");
+        let first = package.commit_changes();
+        assert_eq!(package.commit(), first, "{format} {log}");
+        let second = package.commit_changes();
+        assert_eq!(package.commit(), second, "{format} {log}");
+
+        package.git(&["pack-refs", "--all"]);
+        assert_eq!(package.commit(), second, "{format} {log}");
+        let third = package.commit_changes();
+        assert_eq!(package.commit(), third, "{format} {log}: the branch was packed");
+
+        package.git(&["checkout", "--quiet", &first]);
+        assert_eq!(package.commit(), first, "{format} {log}");
+        let detached = package.commit_changes();
+        assert_eq!(package.commit(), detached, "{format} {log}: without a branch");
+        assert!(!package.builds(), "{format} {log}: nothing has changed");
+    }
+}
+
+/// A worktree has its own HEAD, and shares the branches with the repository.
+#[test]
+fn a_build_in_a_worktree_names_the_commit_of_the_worktree() {
+    for log in ["true", "false"] {
+        let folder = fresh_folder(&format!("commit-main-{log}"));
+        let package = Package::new(&folder);
+        package.git(&["init", "--quiet"]);
+        package.git(&["config", "core.logAllRefUpdates", log]);
+        package.git(&["add", "--all"]);
+        let first = package.commit_changes();
+
+        let folder = fresh(&format!("commit-worktree-{log}"));
+        package.git(&["worktree", "add", "--quiet", "-b", "side", arg(&folder)]);
+        let worktree = Package { target: folder.with_extension("target"), folder };
+        assert_eq!(worktree.commit(), first);
+        let second = worktree.commit_changes();
+        assert_ne!(second, first);
+        assert_eq!(worktree.commit(), second, "log: {log}");
+        package.commit_changes();
+        assert!(!worktree.builds(), "log: {log}: a commit of another worktree");
+    }
 }
 
 #[test]
