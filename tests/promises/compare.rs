@@ -268,29 +268,42 @@ fn bad_input_gets_a_clear_message() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_leaves_what_was_measured() {
-    use std::io::{BufRead, BufReader, Read};
+    use std::io::{BufRead, BufReader};
 
     let path = fresh("interrupted.svg");
     let svg = path.to_str().expect("text");
-    let args = ["8", "15", "--threads", "1", "--repeat", "500", "--csv", "--svg", svg];
+    // Permutation is left out from n = 15 on, so the number of runs says which board is being measured.
+    let engines = ["--engines", "subtrees,colours,permutation", "--repeat", "200"];
+    let output = ["--csv", "--svg", svg, "--progress", "always"];
+    let args = [&["8", "15", "--threads", "1"], &engines[..], &output[..]].concat();
     let mut child = spawn(&mut command(&args));
-    // After the header, two rows come when n = 8 is done. The work that is waited for is enough for some of the
-    // 500 rounds for n = 15 that follow, but not for all.
-    let mut out = BufReader::new(child.stdout.take().expect("piped"));
-    out.read_line(&mut String::new()).expect("the header");
-    let mut rest = String::new();
-    for _ in 0..2 {
-        out.read_line(&mut rest).expect("a row");
-    }
-    crate::common::processes::wait_for_work(&mut child, std::time::Duration::from_millis(300));
+    let mut messages = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let all_runs = "/400 runs";
+    let done = loop {
+        let line = messages.next().expect("it measures").expect("text");
+        let steps = line.trim_start_matches("nqueens: ").split(", ").next().expect("a part");
+        if let Some(done) = steps.strip_suffix(all_runs) {
+            let done: usize = done.parse().expect("a number");
+            // From the second run on, both engines have a time.
+            if done >= 2 {
+                break done;
+            }
+        }
+    };
+    assert!(done < 400, "a line of progress comes each second, and the runs take many");
     crate::common::processes::send("INT", &child);
-    out.read_to_string(&mut rest).expect("the rows");
+    let rest = messages.map(|line| line.expect("text") + "\n").collect::<String>();
     let output = finish(child);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert_eq!(beside_waiting(&output), "nqueens: stopped at n = 15\n");
-    let rows: Vec<&str> = rest.lines().collect();
-    assert_eq!(rows.len(), 4, "{rows:?}");
-    assert!(rows[3].starts_with("15,colours,") && !rows[3].contains(",500,"), "{rows:?}");
+    assert_eq!(output.status.code(), Some(3), "{rest}");
+    assert!(rest.ends_with("nqueens: stopped at n = 15\n"), "{rest}");
+    let rows: Vec<&str> = stdout(&output).lines().skip(1).collect();
+    assert_eq!(rows.len(), 5, "{rows:?}");
+    for (row, start) in rows.iter().zip(["8,subtrees,", "8,colours,", "8,permutation,"]) {
+        assert!(row.starts_with(start) && row.contains(",200,"), "{rows:?}");
+    }
+    for (row, start) in rows[3..].iter().zip(["15,subtrees,", "15,colours,"]) {
+        assert!(row.starts_with(start) && !row.contains(",200,"), "{rows:?}");
+    }
     let picture = std::fs::read_to_string(&path).expect("the picture");
     assert!(roxmltree::Document::parse(&picture).is_ok());
 }
