@@ -320,7 +320,10 @@ fn without_a_terminal_progress_is_lines_and_only_on_request() {
     let wanted = ["--engine", "bitmask", "--threads", "1", "--progress", "always"];
     let mut child = spawn(&mut count_into("20", &path, &wanted));
     let line = first_line_of_stderr(&mut child);
-    assert!(line.contains("elapsed 1.") && line.contains(" 0/20 units"), "{line}");
+    // On a busy machine the line comes later, but it never comes in the first second.
+    let (_, elapsed) = line.split_once("elapsed ").expect("a time");
+    assert!(!elapsed.starts_with("0.") && !elapsed.contains(" ms"), "{line}");
+    assert!(line.contains(" 0/20 units"), "{line}");
     child.kill().expect("it runs");
     assert_eq!(stdout(&finish(child)), "");
 }

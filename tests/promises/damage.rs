@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use nqueens::Error;
-use nqueens::record::{JournalError, Record};
+use nqueens::record::{JournalError, Record, journals_in};
 
-use crate::common::processes::{send, wait_for_work};
+use crate::common::processes::{send, wait_until};
 use crate::common::{
     arg, contents, count_shard, counts, finish, first_line_with_check_digits, fresh_folder, json,
     nqueens, output, read, refused, result, run, set_aside, shell, spawn, stderr, stdout,
@@ -285,7 +285,10 @@ fn a_shard_says_what_it_left_out_as_it_starts() {
     write(&folder.join("bad.journal"), "nqueens-journal 2 \n");
     let mut shard = nqueens(&["count", "22", "--shard", "0/2", "--journal"]);
     let mut child = spawn(shard.arg(&folder));
-    wait_for_work(&mut child, std::time::Duration::from_millis(300));
+    wait_until("a finished unit", &mut child, || {
+        let files = journals_in(&[&folder]).expect("the folder can be read");
+        files.iter().any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains("\ndone ")))
+    });
     send("TERM", &child);
     let stopped = finish(child);
     assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");

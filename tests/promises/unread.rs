@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::common::processes::{send, shim, wait_for_exit, wait_for_work, wait_until_blocked};
+use crate::common::processes::{
+    send, shim, wait_for_exit, wait_for_units, wait_for_work, wait_until_blocked,
+};
 use crate::common::{
     arg, count_into, finish, fresh_folder, json, nqueens, refused, result, run, spawn, stderr,
     stdout,
@@ -124,7 +126,7 @@ fn a_slow_disk_costs_no_answer() {
         nqueens(&["count", "22", "--threads", "1", "--json", "--journal", arg(&path)]);
     command.stdout(file).env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "2000");
     let mut child = spawn(&mut command);
-    wait_for_work(&mut child, Duration::from_millis(1500));
+    wait_for_units(&path, &mut child, 0);
     send("TERM", &child);
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -140,9 +142,12 @@ fn an_answer_waits_for_its_reader() {
     for is_read in [true, false] {
         let (mut reader, writer) = full_pipe();
         let mut command = nqueens(&["count", "10", "--quiet"]);
-        let child = spawn(command.stdout(writer));
+        let mut child = spawn(command.stdout(writer));
         drop(command);
+        wait_until_blocked(&mut child);
+        // However long: this is longer than the program waits after a signal.
         std::thread::sleep(Duration::from_millis(1500));
+        assert_eq!(child.try_wait().expect("a status"), None, "it waits for its reader");
         if is_read {
             let mut answer = String::new();
             reader.read_to_string(&mut answer).expect("text");
@@ -161,9 +166,9 @@ fn an_answer_waits_for_its_reader() {
 fn rows_wait_for_their_reader_in_order() {
     let (mut reader, writer) = full_pipe();
     let mut command = nqueens(&["table", "4-12", "--csv"]);
-    let child = spawn(command.stdout(writer));
+    let mut child = spawn(command.stdout(writer));
     drop(command);
-    std::thread::sleep(Duration::from_millis(500));
+    wait_until_blocked(&mut child);
     let mut rows = String::new();
     reader.read_to_string(&mut rows).expect("text");
     assert_eq!(finish(child).status.code(), Some(0));
@@ -190,12 +195,12 @@ fn a_list_ends_with_a_whole_line() {
         for signal in ["INT", "TERM"] {
             let (mut reader, writer) = pipe().expect("a pipe");
             let mut command = nqueens(args);
-            let child = spawn(command.stdout(writer));
+            let mut child = spawn(command.stdout(writer));
             drop(command);
-            // The list waits for its reader now, in the middle of a block.
             let mut list = vec![0; 100_000];
             reader.read_exact(&mut list).expect("a long list");
-            std::thread::sleep(Duration::from_millis(300));
+            // The list waits for its reader then, in the middle of a block.
+            wait_until_blocked(&mut child);
             send(signal, &child);
             let output = finish(child);
             assert_eq!(output.status.code(), Some(3), "{args:?}: {output:?}");
@@ -245,7 +250,7 @@ fn a_stopped_count_prints_an_object() {
     let path = folder.join("q.journal");
     let args = ["count", "24", "--json", "--journal", arg(&path)];
     let mut child = spawn(&mut nqueens(&args));
-    wait_for_work(&mut child, Duration::from_millis(1500));
+    wait_for_units(&path, &mut child, 0);
     send("TERM", &child);
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{output:?}");

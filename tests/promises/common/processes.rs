@@ -163,18 +163,38 @@ pub(crate) fn wait_until_blocked(child: &mut Child) {
     let pid = child.id();
     let mut before = None;
     wait_until("a pause", child, || {
-        let catches = status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(SIGINT) != 0);
-        let now = if catches { sleeping_threads(pid) } else { None };
+        let now = if is_caught(pid, SIGINT) { sleeping_threads(pid) } else { None };
         let blocked = now.is_some() && now == before;
         before = now;
         blocked
     });
 }
 
-/// Waits until no signal to the process is pending.
+/// Waits until a signal no longer ends the process by its default, because the process catches it.
+pub(crate) fn wait_until_caught(child: &mut Child, signal: i32) {
+    let pid = child.id();
+    wait_until("a handler of signals", child, || is_caught(pid, signal));
+}
+
+fn is_caught(pid: u32, signal: i32) -> bool {
+    status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(signal) != 0)
+}
+
+/// Returns how often the thread that hears signals has gone to sleep. Before the first signal it sleeps once, and after
+/// it again and again.
 #[cfg(target_os = "linux")]
-pub(crate) fn wait_until_signals_are_delivered(child: &mut Child, pid: u32) {
-    wait_until("a handled signal", child, || status_mask(pid, "ShdPnd") == Some(0));
+pub(crate) fn sleeps_of_signal_thread(pid: u32) -> u64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
+    for task in tasks {
+        let task = task.expect("a thread").path();
+        // A thread may end meanwhile.
+        let status = fs::read_to_string(task.join("status")).unwrap_or_default();
+        if field(&status, "Name") == Some("nqueens-signals") {
+            let sleeps = field(&status, "voluntary_ctxt_switches").expect("Linux counts them");
+            return sleeps.parse().expect("a number");
+        }
+    }
+    panic!("no thread hears signals");
 }
 
 /// A mask of signals in `/proc/PID/status`.
