@@ -10,8 +10,8 @@ use nqueens::Kernel;
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, count_into, finish, fresh, json, nqueens, output, printed, refused, result, run, spawn,
-    stderr, stdout, without_reader,
+    arg, as_folder, count_into, finish, fresh, json, nqueens, output, printed, refused, result,
+    run, spawn, stderr, stdout, without_reader,
 };
 
 /// The labels and texts of an answer. The text of `time`, which differs from run to run, is left out.
