@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Record, RecordedCount};
 use crate::engine::WhichCount;
 use crate::error::Error;
+#[cfg(feature = "cli")]
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 
@@ -105,11 +106,13 @@ impl BothCounts {
     }
 
     /// Returns whether both counts have finished every unit, and agree in all of them.
+    #[cfg(feature = "cli")]
     pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
         self.counted_twice == plan.units() && self.differing.is_empty()
     }
 
     /// Returns whether a unit has two different counts, in one of the counts or between them.
+    #[cfg(feature = "cli")]
     pub(crate) fn has_dispute(&self) -> bool {
         !self.differing.is_empty() || !self.disputed.is_empty()
     }
