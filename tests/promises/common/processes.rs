@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Much longer than anything takes, even if ten programs share a core.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// Much longer than anything takes, even if ten programs share a core: some tests wait for minutes of work.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The library of tests/shim, built for this machine by the C compiler that Rust links with.
 pub(crate) fn shim() -> &'static Path {
