@@ -60,11 +60,11 @@ fn long_about() -> String {
 const EXAMPLES: &str = "\
 Examples:
   nqueens count 18                              the number of solutions
-  nqueens count 22 --journal q22.journal        stop it, kill it, run it again
+  nqueens count 22 --journal q22                stop it, kill it, run it again
   nqueens estimate 22                           how long that takes here
   nqueens table 1-16                            Q(1) to Q(16), checked with OEIS
   nqueens list 8 --fundamental --style unicode  the twelve boards
-  nqueens count 27 --shard 0/300 --journal q27/  one of 300 shards
+  nqueens count 27 --shard 0/300 --journal q27  one of 300 shards
   nqueens merge q27                             adds the shards up";
 
 /// The only list of commands, in the order of the help.
@@ -209,8 +209,8 @@ mod tests {
             (&["8"][..], "tip: 'nqueens count 8' counts"),
             (&["33"], "tip: 'nqueens count 33' counts"),
             (&["8-10"], "tip: 'nqueens table 8-10' counts"),
-            (&["resume", "q22.journal"], "tip: 'nqueens count' with the same --journal resumes"),
-            (&["continue", "q22.journal"], "tip: 'nqueens count' with the same --journal resumes"),
+            (&["resume", "q22"], "tip: 'nqueens count' with the same --journal resumes"),
+            (&["continue", "q22"], "tip: 'nqueens count' with the same --journal resumes"),
             (&["start", "20"], "tip: 'nqueens count' counts"),
             (&["combine", "q24"], "tip: 'nqueens merge' adds up"),
             (&["version"], "tip: 'nqueens --version' prints"),

@@ -12,9 +12,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::numbers::{available_bytes, choose};
-#[cfg(feature = "cli")]
-pub(crate) use journal::Lack;
-pub use journal::{IoError, JournalError, RecordedCount};
+pub use journal::{IoError, JournalError};
 
 /// The reason why a count could not start or finish. The message says everything, so no error has another one as its
 /// source.
@@ -86,9 +84,9 @@ pub enum Error {
         error: JournalError,
     },
 
-    /// Two journals that should be read together belong to different plans, or to different counts of one plan.
+    /// Two journals that should be read together belong to different plans.
     #[error(
-        "{} holds {}, but {} holds {}",
+        "{} holds '{}', but {} holds '{}'",
         files[1].display(), plans[1], files[0].display(), plans[0]
     )]
     #[non_exhaustive]
@@ -98,10 +96,6 @@ pub enum Error {
         /// The plan of each journal.
         plans: [String; 2],
     },
-
-    /// Lines of journals hold different counts of one unit, so a machine has made an error.
-    #[error("{0}")]
-    CountsDiffer(DisputedUnit),
 }
 
 /// A value that cannot be used.
@@ -216,43 +210,6 @@ impl fmt::Display for MemoryUser {
             Self::ListOfUnits => f.write_str("the list of units"),
             Self::RecordOfUnits => f.write_str("the record of all units"),
         }
-    }
-}
-
-/// A unit with two different counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DisputedUnit {
-    pub(crate) unit: usize,
-    pub(crate) lines: Vec<RecordedCount>,
-}
-
-impl DisputedUnit {
-    /// Returns the number of the unit.
-    pub fn unit(&self) -> usize {
-        self.unit
-    }
-
-    /// Returns all lines that hold the unit, in the order of their counts. Journals are read a second time to find them, so
-    /// the lines of a journal that could not be read again are not there.
-    pub fn lines(&self) -> &[RecordedCount] {
-        &self.lines
-    }
-}
-
-impl fmt::Display for DisputedUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, .., last] = &self.lines[..] else {
-            return write!(f, "unit {} has two different counts", self.unit);
-        };
-        write!(
-            f,
-            "unit {} has the count {} in line {} of {}",
-            self.unit,
-            first.count,
-            first.line,
-            first.path.display()
-        )?;
-        write!(f, ", but {} in line {} of {}", last.count, last.line, last.path.display())
     }
 }
 

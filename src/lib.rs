@@ -16,7 +16,7 @@
 //!     eprintln!("{} of {} units, {} solutions", so_far.done.units, so_far.units, so_far.done.solutions);
 //! });
 //! // If the process is killed, running this code again resumes from the journal.
-//! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22.journal");
+//! let count = Count::new(BoardSize::new(22)?).threads(8).journal("q22");
 //! let cancel = Cancel::new(); // `cancel.cancel()` on another thread stops the count
 //! let outcome = count.observer(&watch).stop_on(&cancel).run()?;
 //! if let Some(total) = outcome.total {
@@ -48,7 +48,7 @@
 //! | [`record`] | journals: files that hold the finished units of a count |
 //! | [`verify`] | counts some recorded units again by a simple search |
 //! | [`forecast`] | estimates of time and total from a sample of the units |
-//! | [`Error`], [`InvalidValue`], [`LackOfMemory`], [`DisputedUnit`] | why a count could not start or finish |
+//! | [`Error`], [`InvalidValue`], [`LackOfMemory`] | why a count could not start or finish |
 //! | [`VERSION`], [`COMMIT`] | the name of this build |
 //!
 //! In the repository, ARCHITECTURE.md shows how these parts depend on each other, and docs/STABLE.md says what stays the
@@ -103,7 +103,7 @@ pub use board::symmetry;
 pub use cancel::Cancel;
 pub use count::{Count, Estimate, Observer, OnProgress, Outcome, SoFar, Start, count};
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
-pub use error::{DisputedUnit, Error, InvalidValue, LackOfMemory};
+pub use error::{Error, InvalidValue, LackOfMemory};
 #[cfg(feature = "cli")]
 pub(crate) use machine::memory::Memory;
 #[cfg(feature = "cli")]

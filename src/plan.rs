@@ -7,7 +7,7 @@ pub(crate) mod shard;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
@@ -47,7 +47,8 @@ pub struct Plan {
     which: WhichCount,
     /// What the user states of the memory, for all checks of memory that come with the plan.
     stated_memory: Option<StatedMemory>,
-    list: Box<dyn Units>,
+    /// The first and the second count have the same units.
+    list: Arc<dyn Units>,
     hash: OnceLock<u32>,
 }
 
@@ -78,7 +79,7 @@ impl Plan {
         let rows = split_rows.unwrap_or(default_split_rows(size));
         let list_bytes = engine.list_bytes(size, rows);
         check_memory_once(MemoryUser::ListOfUnits, size, list_bytes, stated_memory)?;
-        let list = engine.units(size, rows);
+        let list = Arc::from(engine.units(size, rows));
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         let which = WhichCount::First;
         let hash = OnceLock::new();
@@ -86,8 +87,8 @@ impl Plan {
     }
 
     /// Makes the plan of the first or of the second count of these units.
-    pub fn for_count(self, which: WhichCount) -> Self {
-        Self { which, ..self }
+    pub fn for_count(&self, which: WhichCount) -> Self {
+        Self { which, list: Arc::clone(&self.list), hash: self.hash.clone(), ..*self }
     }
 
     /// Returns whether this is the plan of the first or of the second count.
@@ -383,7 +384,7 @@ mod tests {
     fn after_a_cancellation_no_unit_is_touched() {
         let size = BoardSize::new(8).expect("in range");
         let plan = Plan::new(size, Engine::Bitmask, None).expect("it counts all boards");
-        let plan = Plan { list: Box::new(Untouched), ..plan };
+        let plan = Plan { list: Arc::new(Untouched), ..plan };
         let cancel = Cancel::new();
         cancel.cancel();
         assert!(plan.recount(0, &cancel).is_err_and(|error| error.is_cancelled()));

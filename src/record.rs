@@ -27,7 +27,7 @@
 //! A [`Record`] is what several journals hold together: the count of each finished unit, the processes that counted
 //! them, and what was left out. Each file is read once, all files in parallel. No scheduler promises that a task runs
 //! exactly once, so two processes may have counted one unit. Its count depends only on the plan, so equal counts count
-//! once. A unit with two different counts is left out, with an error that names its lines.
+//! once. A unit with different counts is missing until enough lines [settle](Dispute) it.
 //!
 //! **Memory:** eight bytes for each unit of the plan, 80 MB at n = 28. A page of memory in which no unit is finished
 //! takes none. Beside this, 500 to 600 bytes for each journal, measured with paths of 20 to 70 characters: its path and
@@ -36,82 +36,72 @@
 //! number of threads.
 //!
 //! ```
-//! use nqueens::record::{Record, journals_in};
+//! use nqueens::record::Records;
 //! use nqueens::{BoardSize, Count, Shard};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let count = Count::new(BoardSize::new(10)?).journal(folder.path());
 //! count.clone().shard(Shard::new(0, 2)?).run()?;
 //!
-//! let journals = journals_in(&[folder.path()])?;
-//! let record = Record::read(&journals)?.expect("a shard is finished");
+//! let record = Records::read(&[folder.path()])?.first.expect("a shard is finished");
 //! assert_eq!(record.total(), None);
-//! assert_eq!(record.missing_shards(2)?, [1]);
+//! assert_eq!(record.shards(2)?.missing, [1]);
 //!
 //! count.shard(Shard::new(1, 2)?).run()?;
-//! let journals = journals_in(&[folder.path()])?;
-//! let record = Record::read(&journals)?.expect("both shards are finished");
+//! let record = Records::read(&[folder.path()])?.first.expect("both shards are finished");
 //! assert_eq!(record.total(), Some(724));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(feature = "cli")]
-mod by_plan;
+mod both;
 mod counts;
 mod folder;
-mod from_disk;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-mod place;
-mod progress;
 mod running;
 mod samples;
-mod twice;
+mod settle;
+mod shards;
 
-use std::collections::BTreeSet;
+use std::mem::take;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::board::known::Published;
 use crate::cancel::Cancel;
-use crate::error::{DisputedUnit, Error};
-pub use crate::error::{IoError, JournalError, RecordedCount};
-use crate::journal::{DoneLine, FirstLine, Found, Reading};
+use crate::error::Error;
+pub use crate::error::{IoError, JournalError};
+use crate::journal::{DoneLine, FileRead, Reading, read_journal};
 pub use crate::journal::{JournalFile, Run, journals_in};
-use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
-use crate::plan::done::Sum;
-#[cfg(feature = "cli")]
-pub(crate) use by_plan::split_by_plan;
+use crate::plan::done::{Sum, UnitsDone};
+pub use both::{BothCounts, Disagreement, Records};
 use counts::Counts;
-pub(crate) use from_disk::Closed;
-pub(crate) use place::Place;
-pub use progress::ShardUnits;
+pub(crate) use folder::{FolderRecord, path_of_writer, read_folder};
 pub use running::Running;
 pub(crate) use samples::RunKind;
 use samples::Samples;
-pub use twice::BothCounts;
+pub use settle::{Dispute, Votes};
+#[cfg(feature = "cli")]
+pub(crate) use shards::ShardUnits;
+pub use shards::Shards;
 
 /// The number of lines that a thread reads before it puts their counts into the record.
 const LINES_AT_ONCE: usize = 256;
 
-/// The largest number of units whose lines are looked up at once, which limits memory if a whole count is wrong.
-const MAX_FOUND: usize = 10_000;
-
-/// The finished units of one plan that journals hold together.
+/// The finished units of one count of a plan that journals hold together.
 ///
 /// ```
-/// use nqueens::record::Record;
+/// use nqueens::record::Records;
 /// use nqueens::{BoardSize, Count};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let journal = folder.path().join("q8.journal");
-/// Count::new(BoardSize::new(8)?).journal(&journal).run()?;
+/// Count::new(BoardSize::new(8)?).journal(folder.path()).run()?;
 ///
-/// let record = Record::read(&[journal])?.expect("the journal has begun");
+/// let record = Records::read(&[folder.path()])?.first.expect("all units are finished");
 /// assert_eq!(record.total(), Some(92));
 /// assert_eq!(record.finished().count(), record.plan().units());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -121,108 +111,28 @@ pub struct Record {
     counts: Counts,
     samples: Samples,
     files: Vec<JournalFile>,
-    pub(crate) left_out: Vec<Error>,
-    /// The units with two different counts, in increasing order.
-    disputed: Vec<usize>,
-    pub(crate) shards: Option<usize>,
+    left_out: Vec<Error>,
+    disputes: Vec<Dispute>,
 }
 
 impl Record {
-    /// Reads journals of one plan, in parallel. Returns `None` if none of them has begun.
+    /// Reads the lines of a plan and count in these journals, in parallel.
     ///
-    /// Damaged lines, unreadable journals, and units with two different counts are [left out](Self::left_out): their
-    /// units count as missing.
+    /// Damaged lines and unreadable journals are [left out](Self::left_out): their units count as missing.
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if the journals belong to different plans, or to different counts of one plan.
-    /// [`Error::Journal`] if no journal names a plan that this build can make, and one of them cannot be read, is no
-    /// journal, or names a plan of another build. [`Error::LacksMemory`] if the list of units or their counts do not fit
-    /// into memory.
+    /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
     ///
     /// # Panics
     ///
     /// Outside of a pool, if rayon cannot start its global pool.
-    pub fn read(paths: &[impl AsRef<Path> + Sync]) -> Result<Option<Self>, Error> {
-        Self::read_with_memory(paths, None)
-    }
-
-    /// Reads journals as [`Record::read`] does, where the user may have stated how much memory there is.
-    pub(crate) fn read_with_memory(
-        paths: &[impl AsRef<Path> + Sync],
-        stated_memory: Option<StatedMemory>,
-    ) -> Result<Option<Self>, Error> {
-        let cancel = Cancel::new();
-        let found = find_plan(paths, stated_memory, &cancel)?;
-        let Some((named_by, plan)) = found else { return Ok(None) };
-        let plan = Arc::new(plan);
-        Self::read_of_plan(&plan, named_by, paths, &Reading::new(&plan, &cancel)).map(Some)
-    }
-
-    /// Reads journals of this plan, which one of them names, in parallel.
-    fn read_of_plan(
-        plan: &Arc<Plan>,
-        named_by: &Path,
-        paths: &[impl AsRef<Path> + Sync],
-        reading: &Reading<'_>,
-    ) -> Result<Self, Error> {
-        let gathered = Mutex::new(Gathered::new(Arc::clone(plan))?);
-        let journals: Vec<_> = paths
-            .par_iter()
-            .map(|path| read_counts(path.as_ref(), plan, reading, &gathered))
-            .collect();
-        let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Self::from_journals(gathered, named_by, journals, reading)
-    }
-
-    /// Makes the record of journals that were read into `gathered`. If units are disputed, the journals are read again,
-    /// to find their lines. `named_by` is the path of the journal that names the plan.
-    fn from_journals(
-        gathered: Gathered,
-        named_by: &Path,
-        journals: Vec<Result<Found, Error>>,
-        reading: &Reading<'_>,
-    ) -> Result<Self, Error> {
-        let mut files = Vec::with_capacity(journals.len());
-        let mut left_out = Vec::new();
-        for journal in journals {
-            match journal {
-                Ok(Found::NotBegun) => {}
-                Ok(Found::Journal(mut file)) => {
-                    left_out.append(&mut file.left_out);
-                    files.push(file);
-                }
-                Ok(Found::OfOtherPlan { path, plan }) => {
-                    return Err(Error::PlansDiffer {
-                        files: [named_by.to_owned(), path],
-                        plans: [gathered.counts.plan.to_string(), plan],
-                    });
-                }
-                Err(error @ Error::Journal { .. }) => left_out.push(error),
-                Err(error) => return Err(error),
-            }
-        }
-        let shards = progress::agreed_shards(&files);
-        let Gathered { counts, samples } = gathered;
-        let mut record = Self { counts, samples, files, left_out, disputed: Vec::new(), shards };
-        record.leave_out_disputed(reading);
-        reading.check()?;
+    pub fn read(plan: &Arc<Plan>, paths: &[impl AsRef<Path> + Sync]) -> Result<Self, Error> {
+        let PlansRead { mut records, left_out, .. } =
+            read_plans(&[Arc::clone(plan)], paths, &Cancel::new())?;
+        let mut record = records.pop().expect("a record for each plan");
+        record.left_out = left_out;
         Ok(record)
-    }
-
-    /// Leaves out the units with two different counts, and looks up their lines for the reasons.
-    fn leave_out_disputed(&mut self, reading: &Reading<'_>) {
-        let disputed = self.counts.leave_out_disputed();
-        let mut found = self.find_in_all(&disputed, reading).into_iter().peekable();
-        for &unit in disputed.iter().take(MAX_FOUND) {
-            // A journal that cannot be read a second time has no lines here. That settles nothing.
-            let mut lines = Vec::new();
-            while let Some(line) = found.next_if(|line| line.unit == unit) {
-                lines.push(line);
-            }
-            self.left_out.push(Error::CountsDiffer(DisputedUnit { unit, lines }));
-        }
-        self.disputed = disputed;
     }
 
     /// Returns the plan.
@@ -231,10 +141,6 @@ impl Record {
     }
 
     /// Returns the count of a unit, not yet multiplied by its weight, or `None` if the unit is not finished.
-    ///
-    /// # Panics
-    ///
-    /// If the plan has no unit with this number.
     pub fn count(&self, unit: usize) -> Option<u64> {
         self.counts.get(unit)
     }
@@ -249,20 +155,19 @@ impl Record {
         self.counts.sum
     }
 
-    /// Returns the units with two different counts, which are left out, in increasing order.
-    pub fn disputed(&self) -> &[usize] {
-        &self.disputed
+    /// Returns the units with different counts, settled or not, in increasing order.
+    pub fn disputes(&self) -> &[Dispute] {
+        &self.disputes
     }
 
-    /// Returns the reasons why lines, journals, and units with two different counts were left out. Of more than 10 000
-    /// such units, these are the reasons of the first 10 000.
+    /// Returns the units with different counts that are not settled, in increasing order. They are missing.
+    pub(crate) fn open_disputes(&self) -> impl Iterator<Item = usize> {
+        self.disputes.iter().filter(|dispute| dispute.settled.is_none()).map(|dispute| dispute.unit)
+    }
+
+    /// Returns the reasons why lines and journals were left out.
     pub fn left_out(&self) -> &[Error] {
         &self.left_out
-    }
-
-    /// Returns the number of shards, if it is equal for all processes that wrote the journals. It is 1 for whole counts.
-    pub fn shards(&self) -> Option<usize> {
-        self.shards
     }
 
     /// Returns the number of counts beyond the first one of each unit.
@@ -285,31 +190,9 @@ impl Record {
         }
     }
 
-    /// Returns the journals, in the order in which they were named.
+    /// Returns the journals that hold lines of this count, in the order in which they were named.
     pub fn files(&self) -> &[JournalFile] {
         &self.files
-    }
-
-    /// Returns the record if nothing is left out.
-    ///
-    /// # Errors
-    ///
-    /// The first of the reasons in [`Record::left_out`].
-    pub fn undamaged(self) -> Result<Self, Error> {
-        match self.left_out.first() {
-            Some(error) => Err(error.clone()),
-            None => Ok(self),
-        }
-    }
-
-    /// Makes the error of two records that should be of one plan. A path is empty if no journal of its record could be
-    /// read.
-    pub(crate) fn differs_in_plan(&self, other: &Self) -> Error {
-        let path_of = |record: &Self| record.files.first().map(|file| file.path.clone());
-        Error::PlansDiffer {
-            files: [self, other].map(|record| path_of(record).unwrap_or_default()),
-            plans: [self, other].map(|record| record.plan().to_string()),
-        }
     }
 
     /// Returns the number of finished units in these ranges, and of the solutions in them.
@@ -339,130 +222,117 @@ impl Record {
         }
         missing
     }
-
-    /// Looks up which lines of the journals hold some units. Returns the lines of each unit in the order of their
-    /// counts, the units in increasing order. Of more than 10 000 units, the first 10 000 are looked up.
-    ///
-    /// The journals are read again for this. A journal that was changed or removed meanwhile may lack lines, or may
-    /// have lines with other counts.
-    pub fn find(&self, units: &[usize]) -> Vec<RecordedCount> {
-        self.find_in_all(units, &Reading::new(self.plan(), &Cancel::new()))
-    }
-
-    /// Looks up the lines of some units as [`Record::find`] does.
-    fn find_in_all(&self, units: &[usize], reading: &Reading<'_>) -> Vec<RecordedCount> {
-        let units: BTreeSet<usize> = units.iter().copied().take(MAX_FOUND).collect();
-        if units.is_empty() {
-            return Vec::new();
-        }
-        let files = self.files.par_iter();
-        let found = files.flat_map_iter(|file| find_in(file, &units, reading));
-        let mut found: Vec<RecordedCount> = found.collect();
-        found.sort_unstable();
-        found
-    }
 }
 
-/// Reads a journal again, and returns its lines that hold some units.
-fn find_in(
-    file: &JournalFile,
-    units: &BTreeSet<usize>,
-    reading: &Reading<'_>,
-) -> Vec<RecordedCount> {
-    let mut found = Vec::new();
-    let take = |line: DoneLine<'_>| {
-        let done = line.done;
-        for &unit in units.range(done.units.clone()) {
-            found.push(RecordedCount {
-                unit,
-                count: done.counts[unit - done.units.start],
-                path: file.path.clone(),
-                line: line.number,
-                machine: line.run.machine.to_string(),
-            });
-        }
-    };
-    // A journal that can no longer be read has no lines.
-    let _ = JournalFile::read_at(&file.path, reading, take);
-    found
+/// What journals hold of some plans.
+struct PlansRead {
+    /// A record of each plan. What was left out stands beside them.
+    records: Vec<Record>,
+    left_out: Vec<Error>,
+    /// The plans of other counts, each with a file that names it.
+    others: Vec<(PathBuf, String)>,
 }
 
-/// What the lines of journals hold together, while the journals are read.
+/// Reads the lines of some plans in these journals, in parallel, each file once. Units with different counts are settled
+/// as far as possible, for which their files are read again.
+fn read_plans(
+    plans: &[Arc<Plan>],
+    paths: &[impl AsRef<Path> + Sync],
+    cancel: &Cancel,
+) -> Result<PlansRead, Error> {
+    let reading = Reading::new(plans, cancel);
+    let mut gathered = Vec::new();
+    for plan in plans {
+        gathered.push(Mutex::new(Gathered::new(plan)));
+    }
+    let rests: Vec<FileRead> = paths
+        .par_iter()
+        .enumerate()
+        .map(|(index, path)| gather(index, path.as_ref(), &reading, &gathered))
+        .collect::<Result<_, _>>()?;
+    let mut records = Vec::new();
+    for gathered in gathered {
+        let Gathered { counts, samples, mut files } = into_inner(gathered);
+        files.sort_unstable_by_key(|(index, _)| *index);
+        let files = files.into_iter().map(|(_, file)| file).collect();
+        records.push(Record { counts, samples, files, left_out: Vec::new(), disputes: Vec::new() });
+    }
+    let mut left_out = Vec::new();
+    let mut others = Vec::new();
+    for (path, rest) in paths.iter().zip(rests) {
+        left_out.extend(rest.left_out);
+        others.extend(rest.others.into_iter().map(|plan| (path.as_ref().to_owned(), plan)));
+    }
+    for record in &mut records {
+        let plan = [Arc::clone(record.plan())];
+        record.settle(&Reading::new(&plan, cancel));
+    }
+    reading.check()?;
+    Ok(PlansRead { records, left_out, others })
+}
+
+/// What the lines of journals hold together of a plan, while the journals are read.
 struct Gathered {
     counts: Counts,
     samples: Samples,
+    /// The journals that hold lines of the plan, each with its place among all journals.
+    files: Vec<(usize, JournalFile)>,
 }
 
 impl Gathered {
-    /// Begins to read journals of this plan.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
-    fn new(plan: Arc<Plan>) -> Result<Self, Error> {
+    fn new(plan: &Arc<Plan>) -> Self {
         let samples = Samples::new(plan.units());
-        Ok(Self { counts: Counts::new(plan)?, samples })
+        Self { counts: Counts::new(Arc::clone(plan)), samples, files: Vec::new() }
     }
 
-    /// Adds a line with finished units.
-    fn put(&mut self, line: &DoneLine<'_>) {
-        self.counts.put(&line.done);
-        self.samples.add(line.run, &line.done);
+    /// Puts the counts of some lines in their places, and leaves no line.
+    fn put_all(&mut self, lines: &mut Vec<UnitsDone>) -> Result<(), Error> {
+        for done in lines.drain(..) {
+            self.counts.put(&done)?;
+        }
+        Ok(())
     }
 }
 
-/// Reads a journal of this plan, and adds its lines to those of all journals.
-fn read_counts(
+/// Reads a journal, and adds it and its lines to what was gathered. Returns what else was found.
+fn gather(
+    index: usize,
     path: &Path,
-    plan: &Plan,
     reading: &Reading<'_>,
-    gathered: &Mutex<Gathered>,
-) -> Result<Found, Error> {
-    let mut samples = Samples::new(plan.units());
+    gathered: &[Mutex<Gathered>],
+) -> Result<FileRead, Error> {
     let mut lines = Vec::new();
-    let found = JournalFile::read_at(path, reading, |line| {
-        samples.add(line.run, &line.done);
-        lines.push(line.done);
+    let mut samples = Vec::new();
+    for gathered in gathered {
+        lines.push(Vec::new());
+        samples.push(Samples::new(lock(gathered).counts.plan.units()));
+    }
+    let mut read = read_journal(path, reading, |DoneLine { plan, run, done, .. }| {
+        samples[plan].add(run, &done);
+        lines[plan].push(done);
         // A lock for each line would make the threads wait for each other.
-        if lines.len() == LINES_AT_ONCE {
-            lock(gathered).counts.put_all(&mut lines);
+        if lines[plan].len() == LINES_AT_ONCE {
+            lock(&gathered[plan]).put_all(&mut lines[plan])?;
         }
-    });
-    let mut gathered = lock(gathered);
-    gathered.counts.put_all(&mut lines);
-    gathered.samples.add_all(samples);
-    found
+        Ok(())
+    })?;
+    let files = take(&mut read.of_plans);
+    for (((gathered, mut lines), samples), file) in
+        gathered.iter().zip(lines).zip(samples).zip(files)
+    {
+        let Some(file) = file else { continue };
+        let mut gathered = lock(gathered);
+        gathered.put_all(&mut lines)?;
+        gathered.samples.add_all(samples);
+        gathered.files.push((index, file));
+    }
+    Ok(read)
 }
 
-fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
-    gathered.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Finds the first of these journals whose first line names a plan. Returns `None` if none of the journals has begun.
-///
-/// # Errors
-///
-/// If no journal names a plan, the first error of the reading. A lack of memory is returned at once, because other
-/// journals of the plan would meet it, too.
-fn find_plan<'a>(
-    paths: &'a [impl AsRef<Path>],
-    stated_memory: Option<StatedMemory>,
-    cancel: &Cancel,
-) -> Result<Option<(&'a Path, Plan)>, Error> {
-    let mut first_error = None;
-    for path in paths.iter().map(AsRef::as_ref) {
-        cancel.check("the journals were read")?;
-        match FirstLine::read_plan_at(path, stated_memory) {
-            Ok(Some(plan)) => return Ok(Some((path, plan))),
-            Ok(None) => {}
-            Err(error @ Error::LacksMemory(_)) => return Err(error),
-            Err(error) => {
-                first_error.get_or_insert(error);
-            }
-        }
-    }
-    match first_error {
-        Some(error) => Err(error),
-        None => Ok(None),
-    }
+fn into_inner<T>(shared: Mutex<T>) -> T {
+    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,15 +10,14 @@
 //! confidence of 95 %.
 //!
 //! ```
-//! use nqueens::record::Record;
+//! use nqueens::record::Records;
 //! use nqueens::verify::{choose_units, verify};
 //! use nqueens::{BoardSize, Cancel, Count};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let journal = folder.path().join("q10.journal");
-//! Count::new(BoardSize::new(10)?).journal(&journal).run()?;
+//! Count::new(BoardSize::new(10)?).journal(folder.path()).run()?;
 //!
-//! let record = Record::read(&[journal])?.expect("all units are finished");
+//! let record = Records::read(&[folder.path()])?.first.expect("all units are finished");
 //! let records = [&record];
 //! let units = choose_units(&records, 5, 1);
 //! let verdict = verify(&records, &units, &|| (), &Cancel::new())?;
@@ -30,6 +29,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 
@@ -51,7 +51,7 @@ pub struct Verdict {
     pub disputed: Vec<Recount>,
 }
 
-/// The count that a recount finds for a unit with two different counts.
+/// The count that a recount finds for a unit with different counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recount {
@@ -98,7 +98,7 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
 pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let disputed: BTreeSet<usize> =
-        records.iter().flat_map(|record| record.disputed()).copied().collect();
+        records.iter().flat_map(|record| record.open_disputes()).collect();
     let is_finished = |unit: &usize| {
         records.iter().any(|record| record.count(*unit).is_some()) && !disputed.contains(unit)
     };
@@ -108,7 +108,7 @@ pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
 /// Returns the units with two different counts in these records of one plan, or between them, in increasing order.
 pub(crate) fn disputed_units(records: &[&Record]) -> Vec<usize> {
     let mut disputed: BTreeSet<usize> =
-        records.iter().flat_map(|record| record.disputed()).copied().collect();
+        records.iter().flat_map(|record| record.disputes()).map(|dispute| dispute.unit).collect();
     if let [one, other] = records {
         for unit in finished_units(records) {
             if let (Some(count), Some(other_count)) = (one.count(unit), other.count(unit))
@@ -183,7 +183,8 @@ pub fn verify(
 ) -> Result<Verdict, Error> {
     let plan = records.first().expect("a record").plan();
     if let Some(other) = records.iter().find(|record| record.plan().hash() != plan.hash()) {
-        return Err(records[0].differs_in_plan(other));
+        let plans = [records[0], other].map(|record| record.plan().to_string());
+        return Err(Error::PlansDiffer { files: [records[0], other].map(first_path), plans });
     }
     let disputed = disputed_units(records);
     let all_units = [&disputed, units].concat();
@@ -213,6 +214,11 @@ pub fn verify(
         }
     }
     Ok(verdict)
+}
+
+/// Returns the path of the first journal of a record.
+fn first_path(record: &Record) -> PathBuf {
+    record.files().first().map_or_else(PathBuf::new, |file| file.path.clone())
 }
 
 /// Counts a unit again, and calls `recounted`. Returns `None` after a cancellation, because the unit has no count then.

@@ -25,15 +25,15 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => {
-                "a total that differs from the published one, a unit with two different counts, damage while units \
-                 are missing, or something that waiting does not cure: a disk, a permission, too little memory, a fault"
+                "a total that differs from the published one, a first and a second count that differ, or something \
+                 that waiting does not cure: a disk, a permission, too little memory, a fault"
             }
             Self::Usage => "wrong usage",
             Self::Stopped => {
                 "stopped, not complete, or nothing recorded yet: with a journal, the same command resumes"
             }
             Self::Temporary => {
-                "temporarily impossible (memory or threads that others use, a journal that is being written): the same \
+                "temporarily impossible (memory or threads that others use, a shard that is being counted): the same \
                  command works later, or on another machine"
             }
         }

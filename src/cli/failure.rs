@@ -1,6 +1,5 @@
 //! What ends a command without an answer, and what users can do about it: failures, warnings and signals.
 
-pub(crate) mod bad_lines;
 #[expect(clippy::module_inception, reason = "a failure is what the room is about")]
 pub(crate) mod failure;
 pub(crate) mod signals;

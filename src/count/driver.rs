@@ -83,8 +83,8 @@ impl<'a> Driver<'a> {
                 self.report(&done);
                 unrecorded.done.extend(done);
             }
-            if let Some(harm) = self.journal.and_then(Journal::take_news) {
-                self.count.observer.journal_harmed(&harm);
+            if let Some(lost) = self.journal.and_then(Journal::take_news) {
+                self.count.observer.journal_lost(&lost);
             }
             if unrecorded.since.elapsed() >= record_interval(self.begun.elapsed()) {
                 unrecorded.record();

@@ -1,7 +1,8 @@
-//! The one way through a count, of a whole board or a shard, and through an estimate: open the place for journals,
-//! plan, count, close the journal.
+//! The one way through a count, of a whole board or a shard, and through an estimate: read the journals, plan, count, close
+//! the journal of this process.
 
 use std::cell::LazyCell;
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ use crate::journal::{Journal, Run};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
-use crate::record::{Closed, Place, Record, RunKind};
+use crate::record::{Dispute, FolderRecord, JournalError, RunKind, path_of_writer, read_folder};
 
 /// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]
@@ -50,14 +51,17 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// How the total compares with the published one: [`Published::Unknown`] if there is no total, or none is published.
     pub published: Published,
-    /// The processes that worked on this count, as the journals hold them: those that wrote the journals that were read, and
-    /// this one, unless nothing was left to count or the journal could not be read back.
+    /// The processes that worked on this count: those that wrote the journals that were read, and this one, unless nothing
+    /// was left to count.
     pub runs: Vec<Run>,
     /// The journal that was written. `None` if there is none: if none was set, if nothing was left to count, or if the
     /// count was stopped before its first unit.
     pub journal: Option<PathBuf>,
-    /// The reason why the journal cannot be relied on, although all units are counted and the total is right.
+    /// The reason why the journal lacks the last lines, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
+    /// The units for which journals hold different numbers. Those that are not settled are missing, and the same count
+    /// counts them once more.
+    pub disputes: Vec<Dispute>,
     /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,
 }
@@ -81,14 +85,13 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// * [`Error::StoppedBefore`] if a cancellation comes before the journals that are there are read and on disk. After
-    ///   that it is no error.
+    /// * [`Error::StoppedBefore`] if a cancellation comes before the journals that are there are read. After that it is no
+    ///   error.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
-    ///   range, or a journal whose name does not end in `.journal`.
+    ///   range, or a file in place of the folder for journals.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be used, and [`Error::CountsDiffer`] if a unit has two different
-    ///   counts.
+    /// * [`Error::Journal`] if the journal cannot be written, or if another process counts the same shard.
     /// * [`Error::PlansDiffer`] if a folder holds journals of several plans of this board, and the settings do not say
     ///   which is meant.
     /// * [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
@@ -126,27 +129,22 @@ impl<'a> Job<'a> {
         Self { count, begun: Instant::now(), stop: Cancel::new() }
     }
 
-    /// Opens the place for journals, makes the plan, counts the units that are missing, and closes the journal.
+    /// Reads the journals, makes the plan, counts the units that are missing, and closes the journal of this process.
     pub(super) fn run(self) -> Result<Outcome, Error> {
         let count = self.count;
         let threads = rayon::current_num_threads();
-        let (place, record) = self.open_journals()?;
-        let plan = match &record {
-            Some(record) => count.check_recorded_plan(record)?,
+        let journals = self.read_journals()?;
+        let plan = match &journals {
+            Some(journals) => Arc::clone(journals.record.plan()),
             None => Arc::new(count.plan()?),
         };
         let kernel = count.kernel_of(plan.engine());
         // Only a journal names the machine. To ask for it takes longer than a small count.
         let run = LazyCell::new(|| Run::of_this_process(kernel, threads, count.shard));
         let units: Vec<Range<usize>> = count.shard.ranges(plan.units()).collect();
-        // A count appends to no journal of a folder, so nothing is cut off from them.
-        let cut_off = match (&place, &record) {
-            (Some(Place::File(_)), Some(record)) => record.files()[0].cut_off,
-            _ => 0,
-        };
         // This drops the record, so that the counting threads can use its memory.
-        let recorded = match record {
-            Some(record) => Recorded::from_record(record, &units, &run),
+        let recorded = match journals {
+            Some(journals) => Recorded::from_journals(&journals, &units, &run)?,
             None => Recorded::nothing(&plan, units.clone()),
         };
         let start = Start {
@@ -156,17 +154,20 @@ impl<'a> Job<'a> {
             threads,
             units: number_of_units(&units),
             done: recorded.done,
-            cut_off,
             left_out: &recorded.left_out,
+            disputes: &recorded.disputes,
             time_left: &TimeLeft::new(recorded.sample.clone(), self.rest(&recorded), threads),
         };
-        let mut journal = None;
         if !recorded.todo.is_empty() {
             plan.check_memory(threads)?;
-            // A count that is stopped before its first unit leaves the journals as they are.
-            if !count.cancel.is_cancelled() {
-                journal = place.map(|place| place.begin(&plan, recorded.held, &run)).transpose()?;
-            }
+        }
+        let mut journal = None;
+        // A count that is stopped before its first unit makes no file.
+        if let Some(folder) = &count.journal
+            && recorded.needs_journal
+            && !count.cancel.is_cancelled()
+        {
+            journal = Some(Journal::create(folder, &plan, &run)?);
         }
         count.observer.started(&start);
         let driver = Driver {
@@ -181,14 +182,22 @@ impl<'a> Job<'a> {
         self.finish(&start, counted, journal, recorded.runs)
     }
 
-    /// Opens the place for journals, if there is one, and reads what it holds of the shard.
-    fn open_journals(&self) -> Result<(Option<Place>, Option<Record>), Error> {
+    /// Reads what the folder for journals holds of the shard. Returns `None` if no folder is set, or if it is not there
+    /// yet.
+    fn read_journals(&self) -> Result<Option<FolderRecord>, Error> {
         let count = self.count;
-        let Some(path) = &count.journal else { return Ok((None, None)) };
-        let new_plan = || count.plan();
-        let (place, record) =
-            Place::open_and_read(path, &count.wanted(), count.shard, new_plan, &count.cancel)?;
-        Ok((Some(place), record))
+        let Some(folder) = &count.journal else { return Ok(None) };
+        let metadata = match folder.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // What cannot be seen may be there, so its units may be finished.
+            Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
+        };
+        if !metadata.is_dir() {
+            let advice = "journals live in a folder; move this file into one, and name the folder";
+            return Err(Error::invalid("a folder", folder.display(), advice));
+        }
+        read_folder(folder, &count.wanted(), count.shard, || count.plan(), &count.cancel).map(Some)
     }
 
     /// Returns what the count has to do when it begins.
@@ -208,27 +217,39 @@ impl<'a> Job<'a> {
         journal: Option<Journal>,
         runs_before: Vec<Run>,
     ) -> Result<Outcome, Error> {
-        let done = start.done + counted;
-        let is_complete = done.units == start.units;
+        let mut done = start.done + counted;
         let mut runs = runs_before;
         let mut journal_path = None;
         let mut journal_fault = None;
-        if let Some(journal) = journal {
-            journal_path = Some(journal.path());
-            match self.close_journal(journal, start, counted) {
-                Ok(closed) => {
-                    journal_path = Some(closed.path);
-                    if !closed.is_end {
-                        runs.clear();
-                    }
-                    runs.extend(closed.runs);
+        if let Some(mut journal) = journal {
+            let finished = journal.finish();
+            if let Some(lost) = journal.take_news() {
+                self.count.observer.journal_lost(&lost);
+            }
+            match finished {
+                Ok((path, run)) => {
+                    runs.push(run);
+                    journal_path = Some(path);
                 }
-                // A fault of the journal may be the reason why the count stopped. Then the same command would not
-                // resume it.
-                Err(error) if !is_complete => return Err(error),
+                // That may be the reason why the count stopped.
+                Err(error) if done.units < start.units => return Err(error),
                 Err(error) => journal_fault = Some(error),
             }
         }
+        let mut disputes = start.disputes.to_vec();
+        if let Some(folder) = &self.count.journal
+            && start.disputes.iter().any(|dispute| dispute.settled.is_none())
+        {
+            // The new lines may have settled it, or not.
+            let new_plan = || self.count.plan();
+            let wanted = self.count.wanted();
+            let FolderRecord { record, .. } =
+                read_folder(folder, &wanted, start.shard, new_plan, &Cancel::new())?;
+            let units: Vec<Range<usize>> = start.shard.ranges(start.plan.units()).collect();
+            done = record.sum_in(&units);
+            disputes = record.disputes().to_vec();
+        }
+        let is_complete = done.units == start.units;
         let published = if is_complete {
             Published::compare(done.solutions, self.published_total())
         } else {
@@ -250,36 +271,9 @@ impl<'a> Job<'a> {
             runs,
             journal: journal_path,
             journal_fault,
+            disputes,
             left_out: start.left_out.to_vec(),
         })
-    }
-
-    /// Waits until the disk has the whole journal, reads it back, and compares it with what was counted. The observer
-    /// hears what has happened to the journal.
-    fn close_journal(
-        &self,
-        journal: Journal,
-        start: &Start<'_>,
-        counted: Sum,
-    ) -> Result<Closed, Error> {
-        let observer = self.count.observer;
-        let done = start.done + counted;
-        let is_complete = done.units == start.units;
-        let total = is_complete.then_some(done.solutions);
-        let waits = || observer.waits_for_disk(total);
-        // The first cancellation stops the counting, or, if all units are counted, this wait.
-        let is_over = || is_complete && self.count.cancel.is_cancelled();
-        let closed = Closed::close(journal, counted, is_complete, &waits, &is_over)?;
-        if let Some(news) = &closed.news {
-            observer.journal_harmed(news);
-        }
-        for error in &closed.left_out {
-            // No unit is missing, but somebody else has written lines that mean nothing.
-            if !start.left_out.contains(error) {
-                observer.journal_harmed(error);
-            }
-        }
-        Ok(closed)
     }
 
     /// Returns the published total, if this counts the whole board.
@@ -292,41 +286,60 @@ impl<'a> Job<'a> {
 struct Recorded {
     /// The units of the board or shard that are not finished.
     todo: Vec<Range<usize>>,
+    /// Whether there is anything to write: units that are missing, or the plan, if no journal names it.
+    needs_journal: bool,
     /// The sum of its finished units.
     done: Sum,
-    /// The sum of all units in the journals. A file may hold units of other shards, too.
-    held: Sum,
     /// The finished units of runs with the kernel, CPU and number of threads of this one.
     sample: Sample,
     /// The processes that wrote the journals.
     runs: Vec<Run>,
     /// The reasons why lines and journals were left out.
     left_out: Vec<Error>,
+    /// The units for which journals hold different numbers.
+    disputes: Vec<Dispute>,
 }
 
 impl Recorded {
     /// Makes what there is without journals: all units are missing.
     fn nothing(plan: &Plan, units: Vec<Range<usize>>) -> Self {
         Self {
+            needs_journal: !units.is_empty(),
             todo: units,
             done: Sum::default(),
-            held: Sum::default(),
             sample: Sample::new(plan.units()),
             runs: Vec::new(),
             left_out: Vec::new(),
+            disputes: Vec::new(),
         }
     }
 
-    /// Takes from a record what `run` needs to count those of the given units that are missing.
-    fn from_record(record: Record, units: &[Range<usize>], run: &Run) -> Self {
-        Self {
-            todo: record.missing_in(units),
+    /// Takes from journals what `run` needs to count those of the given units that are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::InUse`] if another process of this host is counting them.
+    fn from_journals(
+        journals: &FolderRecord,
+        units: &[Range<usize>],
+        run: &Run,
+    ) -> Result<Self, Error> {
+        let FolderRecord { record, is_plan_named } = journals;
+        let todo = record.missing_in(units);
+        if !todo.is_empty()
+            && let Some(path) = path_of_writer(record, run.shard)
+        {
+            return Err(JournalError::InUse.at(path));
+        }
+        Ok(Self {
+            needs_journal: !todo.is_empty() || (record.sum().units > 0 && !is_plan_named),
+            todo,
             done: record.sum_in(units),
-            held: record.sum(),
             sample: record.sample_of(&RunKind::of(run)),
             runs: record.runs().cloned().collect(),
-            left_out: record.left_out,
-        }
+            left_out: record.left_out().to_vec(),
+            disputes: record.disputes().to_vec(),
+        })
     }
 }
 

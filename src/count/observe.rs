@@ -6,10 +6,11 @@ use crate::forecast::TimeLeft;
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
 use crate::plan::shard::Shard;
+use crate::record::Dispute;
 
 /// A receiver of reports about a running count. By default every method does nothing.
 ///
-/// Counting threads call [`Observer::units_done`] and [`Observer::journal_harmed`], so these should return at once:
+/// Counting threads call [`Observer::units_done`] and [`Observer::journal_lost`], so these should return at once:
 /// a thread that waits for a terminal does not count.
 #[expect(unused_variables, reason = "names of the interface")]
 pub trait Observer: Sync {
@@ -20,16 +21,11 @@ pub trait Observer: Sync {
     /// longer.
     fn units_done(&self, so_far: &SoFar<'_>) {}
 
-    /// Called when the journal is no longer as this process left it: it was removed, replaced, cut, or written by
-    /// another process. The count continues. It is also called if the folder of the journal cannot be synced, and at
-    /// the end for lines that have been damaged meanwhile.
-    fn journal_harmed(&self, harm: &Error) {}
-
-    /// Called at the end of a count if the disk takes more than a second for the last lines of the journal.
+    /// Called when the journal of this process was moved, removed or cut by others: [`JournalError::Lost`]. All that it
+    /// still held is in another file, where the count goes on.
     ///
-    /// `total` is the number of solutions if all units are counted. It may be printed before the disk has answered. A
-    /// cancellation ends the wait then.
-    fn waits_for_disk(&self, total: Option<u128>) {}
+    /// [`JournalError::Lost`]: crate::record::JournalError::Lost
+    fn journal_lost(&self, lost: &Error) {}
 }
 
 impl std::fmt::Debug for dyn Observer + '_ {
@@ -91,11 +87,10 @@ pub struct Start<'a> {
     pub units: usize,
     /// The units of the shard that journals already hold, and their solutions.
     pub done: Sum,
-    /// The bytes of an incomplete last line in the journal, left by a process that was killed while it wrote. They
-    /// are dropped. It is 0 for journals in a folder, which stay as they are.
-    pub cut_off: u64,
     /// The reasons why lines and journals were left out. Their units count as not finished.
     pub left_out: &'a [Error],
+    /// The units for which journals hold different numbers. Those that are not settled count as not finished.
+    pub disputes: &'a [Dispute],
     /// A forecast of the time that the rest takes. What the journal holds is part of its sample.
     pub time_left: &'a TimeLeft,
 }

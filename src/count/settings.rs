@@ -1,19 +1,17 @@
 //! The settings of a count, and what follows from them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::observe::Observer;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel, WhichCount};
-use crate::error::{Error, JournalError};
+use crate::error::Error;
 use crate::journal::Wanted;
 use crate::machine::memory::StatedMemory;
 use crate::machine::{run_on, thread_pool};
+use crate::plan::Plan;
 use crate::plan::shard::Shard;
-use crate::plan::{Plan, text_of_split_rows};
-use crate::record::Record;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
@@ -26,13 +24,13 @@ use crate::record::Record;
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
-/// With a journal, a count resumes where an earlier one was stopped or killed:
+/// With a folder for journals, a count resumes where an earlier one was stopped or killed:
 ///
 /// ```
 /// use nqueens::{BoardSize, Count};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let count = Count::new(BoardSize::new(10)?).journal(folder.path().join("q10.journal"));
+/// let count = Count::new(BoardSize::new(10)?).journal(folder.path().join("q10"));
 /// assert_eq!(count.run()?.total, Some(724));
 ///
 /// let again = count.run()?;
@@ -100,24 +98,21 @@ impl<'a> Count<'a> {
     /// Sets the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4. This also sets that engine if none is
     /// set. By default, or with `None`, it suits the board, or it is the number of the journal.
     ///
-    /// Other engines ignore the number, but none other than 1 to 4 is taken. A journal file whose plan has another number
-    /// is refused.
+    /// Other engines ignore the number, but none other than 1 to 4 is taken.
     pub fn split_rows(self, split_rows: impl Into<Option<usize>>) -> Self {
         Self { split_rows: split_rows.into(), ..self }
     }
 
     /// Sets whether this is the first or the second count of the units. By default it is the first.
     ///
-    /// A journal holds units of only one of the two. In a folder, the journals of the other count are passed over.
+    /// In a folder, the journals of the other count are passed over.
     pub fn which_count(self, which: WhichCount) -> Self {
         Self { which, ..self }
     }
 
     /// Counts only the units of this shard. The result is a part of the number of solutions then.
     ///
-    /// To add shards up, record them in [journals](Self::journal), or add [`Outcome::done`](crate::Outcome::done) of all
-    /// of them. Without journals, an engine and split rows that are not set depend on the board alone, so all shards have
-    /// one plan.
+    /// To add shards up, record them in [journals](Self::journal).
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }
     }
@@ -128,18 +123,16 @@ impl<'a> Count<'a> {
         Self { threads: threads.into(), ..self }
     }
 
-    /// Records finished units at this path, and does not count units again that are recorded there.
+    /// Records finished units in this folder, and does not count units again that are recorded there.
     ///
-    /// The path is a file whose name ends in `.journal`, or a folder: it exists, or the path ends in a slash. In a
-    /// folder every process makes a journal of its own, and skips the units that all journals of this count there
-    /// hold. So several processes may use one folder, each with a [shard](Self::shard) of its own. A missing folder is
-    /// made, but its parents are not.
+    /// Every process makes a journal of its own in the folder, and changes no other file. It skips the units that the
+    /// journals of this count there hold. So the same count resumes where it was stopped, and several processes may use
+    /// one folder, each with a [shard](Self::shard) of its own. A missing folder is made, but its parents are not.
     ///
-    /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings, a
-    /// file is refused, and in a folder they are passed over. Damaged lines are left out, and their units are counted
-    /// again. See [`record`](crate::record).
-    pub fn journal(self, path: impl AsRef<Path>) -> Self {
-        Self { journal: Some(path.as_ref().to_owned()), ..self }
+    /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings, they
+    /// are passed over. Damaged lines are left out, and their units are counted again. See [`record`](crate::record).
+    pub fn journal(self, folder: impl AsRef<Path>) -> Self {
+        Self { journal: Some(folder.as_ref().to_owned()), ..self }
     }
 
     pub(super) fn without_journal(self) -> Self {
@@ -202,38 +195,6 @@ impl<'a> Count<'a> {
             engine: self.engine_asked(),
             split_rows: self.split_rows,
             stated_memory: self.stated_memory,
-        }
-    }
-
-    /// Checks that the plan of a record agrees with the settings, and returns it. A setting that was left out agrees
-    /// with any plan.
-    pub(super) fn check_recorded_plan(&self, record: &Record) -> Result<Arc<Plan>, Error> {
-        let held = record.plan();
-        let asked_engine = self.engine_asked().unwrap_or(held.engine());
-        // Only prefixes have split rows.
-        let asked_rows = held.split_rows().map(|rows| self.split_rows.unwrap_or(rows));
-        let settings = [
-            ("n", held.size().to_string(), self.size.to_string()),
-            ("engine", held.engine().to_string(), asked_engine.to_string()),
-            ("split rows", text_of_split_rows(held.split_rows()), text_of_split_rows(asked_rows)),
-            ("count", held.which_count().to_string(), self.which.to_string()),
-        ];
-        for (name, holds, asked) in settings {
-            if holds != asked {
-                let holds = format!("{name} = {holds}");
-                let asked = format!("{name} = {asked}");
-                return Err(JournalError::OtherCount { holds, asked }.at(self.path_of(record)));
-            }
-        }
-        Ok(Arc::clone(held))
-    }
-
-    /// Returns the path of the first journal of a record. A folder may have no journal that could be read, although the
-    /// name of one has the plan: then it is the path of the folder.
-    fn path_of<'r>(&'r self, record: &'r Record) -> &'r Path {
-        match record.files().first() {
-            Some(file) => &file.path,
-            None => self.journal.as_ref().expect("records come from a place for journals"),
         }
     }
 

@@ -1,11 +1,11 @@
 //! The first line of a journal, and the plan that it names.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-use super::disk::open;
-use super::line::{LineCrc, trim_zeros};
+use super::line::{LineCrc, MAX_LINE_LEN};
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, WhichCount};
 use crate::error::{Error, JournalError};
@@ -17,9 +17,6 @@ use crate::version::version;
 const MAGIC: &str = "nqueens-journal";
 /// The number of the format that this version writes and reads.
 const FORMAT: u32 = 2;
-/// The number of bytes in which the first line has to end. A new file that a power cut filled with zeros is smaller:
-/// in the second before the first sync, no count writes this much.
-const MAX_FIRST_LINE_LEN: u64 = 1 << 22;
 
 /// The count whose journals a process looks for in a folder.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +32,7 @@ pub(crate) struct Wanted {
 }
 
 /// The first line of a journal that was read.
+#[derive(Clone, Debug)]
 pub(crate) struct FirstLine {
     version: String,
     /// The plan, as a [`Plan`] is displayed.
@@ -47,63 +45,76 @@ impl FirstLine {
         LineCrc::FIRST_LINE.add_to(&format!("{MAGIC} {FORMAT} version={} {plan}", version()))
     }
 
-    /// Opens a journal and reads its first line. Returns `None` if the journal has not begun.
-    pub(crate) fn read_at(path: &Path) -> Result<Option<Self>, Error> {
+    /// Reads a journal up to its first intact first line, which is its line 1 unless that is damaged. Returns `None` if
+    /// it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Journal`] if the file cannot be read, or if the line names a format that this version does not read.
+    pub(crate) fn find_in(path: &Path) -> Result<Option<Self>, Error> {
+        Self::find_with(path, |_| true)
+    }
+
+    /// Reads a journal up to its first intact first line of a wanted count. If it has none, returns its first intact first
+    /// line, or `None` if it has none of these either. So the journals of several counts may be joined in one file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Journal`] if the file cannot be read, or if a line before the wanted one names a format that this version
+    /// does not read.
+    pub(crate) fn find_wanted(path: &Path, wanted: &Wanted) -> Result<Option<Self>, Error> {
+        Self::find_with(path, |line| line.is_of(wanted))
+    }
+
+    /// Reads a journal up to its first intact first line that is wanted, and otherwise returns its first one.
+    fn find_with(path: &Path, is_wanted: impl Fn(&Self) -> bool) -> Result<Option<Self>, Error> {
+        let cannot_read = |error| JournalError::cannot("read", error).at(path);
         let mut input = BufReader::with_capacity(512, open(path)?);
-        Self::read(&mut input).map_err(|error| error.at(path))
-    }
-
-    /// Opens a journal, reads its first line, and makes the plan that the line names. Returns `None` if the journal has
-    /// not begun.
-    pub(crate) fn read_plan_at(
-        path: &Path,
-        stated_memory: Option<StatedMemory>,
-    ) -> Result<Option<Plan>, Error> {
-        match Self::read_at(path)? {
-            Some(first) => first.make_plan(path, stated_memory).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Reads the first line. Returns `None` if the journal has not begun.
-    pub(crate) fn read(input: &mut impl BufRead) -> Result<Option<Self>, JournalError> {
-        let mut bytes = Vec::new();
-        let read = input.take(MAX_FIRST_LINE_LEN).read_until(b'\n', &mut bytes);
-        read.map_err(|error| JournalError::cannot("read", error))?;
-        match Beginning::of(&bytes) {
-            Beginning::WholeLine(line) => Self::parse(line).map(Some),
-            Beginning::CutOff => Ok(None),
-            Beginning::Endless => Err(JournalError::NoPlan { what: "it has no end" }),
-            Beginning::Foreign => Err(not_a_journal(&bytes)),
-        }
-    }
-
-    /// Parses a first line, given without its line feed.
-    pub(crate) fn parse(line: &[u8]) -> Result<Self, JournalError> {
-        let has_magic =
-            line.strip_prefix(MAGIC.as_bytes()).is_some_and(|rest| rest.starts_with(b" "));
-        if !has_magic {
-            return Err(not_a_journal(line));
-        }
-        let text = match LineCrc::FIRST_LINE.take_from(line) {
-            Ok(text) => text,
-            Err(what) => return Err(JournalError::NoPlan { what }),
-        };
-        match Self::parse_fields(text) {
-            Some(first) => Ok(first),
-            None => {
-                let format = text.split(' ').nth(1).unwrap_or_default().to_owned();
-                Err(JournalError::UnknownFormat { format })
+        let mut line = Vec::new();
+        let mut unwanted = None;
+        loop {
+            line.clear();
+            input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line).map_err(cannot_read)?;
+            if line.is_empty() {
+                return Ok(unwanted);
+            }
+            if let Some(line) = line.strip_suffix(b"\n")
+                && let Some(first) = Self::parse(line)
+            {
+                let first = first.map_err(|error| error.at(path))?;
+                if is_wanted(&first) {
+                    return Ok(Some(first));
+                }
+                unwanted.get_or_insert(first);
             }
         }
     }
 
-    /// Parses a first line of this format, given without its CRC.
-    fn parse_fields(text: &str) -> Option<Self> {
+    /// Parses a line, given without its line feed. Returns `None` if it is no first line, or if it is damaged. The format
+    /// is a number, so no other text of a file gets into the message that names it.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownFormat`] if it is an intact first line of another format.
+    pub(crate) fn parse(line: &[u8]) -> Option<Result<Self, JournalError>> {
+        let rest = line.strip_prefix(MAGIC.as_bytes())?;
+        if !rest.starts_with(b" ") {
+            return None;
+        }
+        let text = LineCrc::FIRST_LINE.take_from(line)?;
         // Control characters must not reach a terminal.
         if text.contains(char::is_control) {
             return None;
         }
+        let format: u32 = text.split(' ').nth(1)?.parse().ok()?;
+        if format == FORMAT {
+            return Self::parse_fields(text).map(Ok);
+        }
+        Some(Err(JournalError::UnknownFormat { format: format.to_string() }))
+    }
+
+    /// Parses a first line of this format, given without its CRC.
+    fn parse_fields(text: &str) -> Option<Self> {
         let fields = text.strip_prefix(&format!("{MAGIC} {FORMAT} version="))?;
         let (version, plan) = fields.split_once(' ')?;
         Some(Self { version: version.to_owned(), plan: plan.to_owned() })
@@ -113,6 +124,11 @@ impl FirstLine {
     pub(crate) fn which_count(&self) -> WhichCount {
         let is_second = self.plan.contains(" count=second ");
         if is_second { WhichCount::Second } else { WhichCount::First }
+    }
+
+    /// Returns the plan without the count, which the first and the second count have in common.
+    pub(crate) fn plan_of_both_counts(&self) -> String {
+        self.plan.replacen(" count=second ", " count=first ", 1)
     }
 
     /// Returns the value of a field of the plan, such as `n=`.
@@ -183,74 +199,13 @@ impl FirstLine {
     }
 }
 
-/// The ways in which a file may begin.
-#[derive(Debug, PartialEq, Eq)]
-enum Beginning<'a> {
-    /// With a whole line, given without its line feed.
-    WholeLine(&'a [u8]),
-    /// With a part of a journal's first line, or with nothing. The file ends there, or a power cut has left zeros in
-    /// place of the rest. So the journal has not begun.
-    CutOff,
-    /// Like a journal, but with a first line that has lost its end.
-    Endless,
-    /// Not like a journal.
-    Foreign,
-}
-
-impl<'a> Beginning<'a> {
-    /// Returns how a file begins. `bytes` is all up to the first line feed, or [`MAX_FIRST_LINE_LEN`] bytes, or the
-    /// whole file.
-    fn of(bytes: &'a [u8]) -> Self {
-        if let Some(line) = bytes.strip_suffix(b"\n") {
-            return Self::WholeLine(line);
-        }
-        let text = trim_zeros(bytes);
-        let magic = MAGIC.as_bytes();
-        if !text.starts_with(magic) && !magic.starts_with(text) {
-            return Self::Foreign;
-        }
-        let is_whole_file = (bytes.len() as u64) < MAX_FIRST_LINE_LEN;
-        let is_damaged = text.iter().any(u8::is_ascii_control);
-        if is_whole_file && !is_damaged { Self::CutOff } else { Self::Endless }
+/// Opens a journal for reading. It is read more than once, and whoever opens a pipe would wait for its writer, so it has
+/// to be a regular file.
+pub(super) fn open(path: &Path) -> Result<File, Error> {
+    let cannot_open = |error| JournalError::cannot("open", error).at(path);
+    let metadata = path.metadata().map_err(cannot_open)?;
+    if !metadata.is_file() {
+        return Err(JournalError::NotAJournal.at(path));
     }
-}
-
-/// Returns the error of a file that does not begin like a journal. If a disk lost a block, the file begins with
-/// zeros.
-fn not_a_journal(line: &[u8]) -> JournalError {
-    if line.starts_with(&[0; MAGIC.len()]) {
-        return JournalError::NoPlan { what: "it begins with zeros" };
-    }
-    JournalError::NotAJournal
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_begin_in_four_ways() {
-        let zeros_and_more = [&[0; 512][..], b"done"].concat();
-        let mut too_long = format!("{MAGIC} 2 version=1 ").into_bytes();
-        too_long.resize(1 << 22, b'x');
-        assert_eq!(too_long.len() as u64, MAX_FIRST_LINE_LEN);
-        for (bytes, beginning) in [
-            (
-                &b"nqueens-journal 2 version=1\n"[..],
-                Beginning::WholeLine(b"nqueens-journal 2 version=1"),
-            ),
-            (b"n,solutions\n", Beginning::WholeLine(b"n,solutions")),
-            (b"", Beginning::CutOff),
-            (b"nqueens-j", Beginning::CutOff),
-            (b"nqueens-journal 2 vers", Beginning::CutOff),
-            (b"nqueens-journal 2 vers\0\0\0", Beginning::CutOff),
-            (&[0; 512], Beginning::CutOff),
-            (b"nqueens-journal 2 vers\0\0\0run", Beginning::Endless),
-            (&too_long, Beginning::Endless),
-            (b"queens", Beginning::Foreign),
-            (&zeros_and_more, Beginning::Foreign),
-        ] {
-            assert_eq!(Beginning::of(bytes), beginning, "{}", bytes.escape_ascii());
-        }
-    }
+    File::open(path).map_err(cannot_open)
 }

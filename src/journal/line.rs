@@ -53,39 +53,29 @@ impl LineCrc {
 
     /// Returns the text of a line if its CRC is right. The line is given without its line feed, but may end with a
     /// carriage return if the file went through Windows.
-    pub(super) fn take_from(self, line: &[u8]) -> Result<&str, &'static str> {
+    pub(super) fn take_from(self, line: &[u8]) -> Option<&str> {
         let bytes = line.strip_suffix(b"\r").unwrap_or(line);
-        let text_and_crc = std::str::from_utf8(bytes).map_err(|_| "it is not text")?;
-        let (text, crc) = text_and_crc.rsplit_once(' ').ok_or("it has no CRC")?;
-        if crc == self.crc_of(text) { Ok(text) } else { Err("its CRC differs") }
+        let (text, crc) = std::str::from_utf8(bytes).ok()?.rsplit_once(' ')?;
+        (crc == self.crc_of(text)).then_some(text)
     }
 }
 
-/// The fault of a line with a right CRC that this program would not write.
-const MISWRITTEN: &str = "its CRC is right, but its fields are not";
-
 impl Line {
-    /// Parses a line, given without its CRC. Checks that the plan has its units, and that its sum is right.
-    pub(super) fn parse(text: &str, plan: &Plan) -> Result<Self, &'static str> {
+    /// Parses a line, given without its CRC. Returns `None` if the plan has no such units, if the sum is wrong, or if this
+    /// program would write the line in another way.
+    pub(super) fn parse(text: &str, plan: &Plan) -> Option<Self> {
         if let Some(fields) = text.strip_prefix("done ") {
             // Almost all lines are of this kind, so they are not checked by writing them again, which would take most
             // of the time.
-            let done = parse_done(fields).ok_or(MISWRITTEN)?;
-            if done.units.end > plan.units() {
-                return Err("the plan has no such units");
-            }
-            if plan.solutions(done.units.start, &done.counts) != done.solutions {
-                return Err("its sum is not the sum of its counts");
-            }
-            return Ok(Self::Done(done));
+            let done = parse_done(fields)?;
+            let is_right = done.units.end <= plan.units()
+                && plan.solutions(done.units.start, &done.counts) == done.solutions;
+            return is_right.then_some(Self::Done(done));
         }
-        let fields = text.strip_prefix("run ").ok_or(MISWRITTEN)?;
-        let run = Run::parse(fields).ok_or(MISWRITTEN)?;
+        let run = Run::parse(text.strip_prefix("run ")?)?;
         // Control characters are refused, so that none can reach a terminal.
-        if text.contains(char::is_control) || run.to_string() != text {
-            return Err(MISWRITTEN);
-        }
-        Ok(Self::Run(run))
+        let is_right = !text.contains(char::is_control) && run.to_string() == text;
+        is_right.then_some(Self::Run(run))
     }
 }
 
@@ -129,46 +119,6 @@ fn parse_number<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
-/// Returns whether a last line without a line feed may have been cut off during a write: whether it is the beginning
-/// of a line that this module writes. A power cut may leave zeros in place of the rest.
-pub(super) fn may_be_cut_off(tail: &[u8]) -> bool {
-    let text = trim_zeros(tail);
-    let may_be_done = is_beginning_of(b"done units=", is_in_done_line, text);
-    // The machine's name may be any text.
-    let may_be_run = is_beginning_of(b"run version=", |byte| !byte.is_ascii_control(), text);
-    may_be_done || may_be_run
-}
-
-/// Returns whether a damaged line may be, or contain, the line that begins a run. A line with finished units is known by
-/// its fields, also if one of them is damaged. Zeros and other control characters may have taken the place of lines.
-pub(super) fn may_hide_run(damaged: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(damaged.trim_ascii_end());
-    let number_of =
-        |fields: [&str; 4]| fields.iter().filter(|field| text.contains(**field)).count();
-    let of_done = number_of(["done units=", " solutions=", " elapsed-ms=", " counts="]);
-    let of_run = number_of([" kernel=", " threads=", " shard=", " machine="]);
-    of_done < 3 || of_run > 0 || text.contains(|c: char| c.is_control() || c == '\u{fffd}')
-}
-
-/// Returns whether a text is the beginning of `start`, or `start` with allowed characters behind it.
-fn is_beginning_of(start: &[u8], is_allowed: fn(u8) -> bool, text: &[u8]) -> bool {
-    match text.strip_prefix(start) {
-        Some(rest) => rest.iter().all(|byte| is_allowed(*byte)),
-        None => start.starts_with(text),
-    }
-}
-
-/// Returns whether a line with finished units may contain a character.
-fn is_in_done_line(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b" .,=-".contains(&byte)
-}
-
-/// Returns bytes without the zeros at their end.
-pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    &bytes[..bytes.len() - zeros]
-}
-
 /// Returns the text of finished units, without its CRC. There is at least one unit.
 pub(super) fn format_done(done: &UnitsDone) -> String {
     let mut text = format!(
@@ -187,48 +137,4 @@ pub(super) fn format_done(done: &UnitsDone) -> String {
         let _ = write!(text, "{count}");
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_damaged_line_of_units_hides_no_run() {
-        let line = "done units=0..2 solutions=9 elapsed-ms=1 busy-us=1 counts=4,5 01234567\n";
-        assert!(!may_hide_run(line.as_bytes()));
-        assert!(!may_hide_run(line.replace("done units", "dome units").as_bytes()));
-        for (field, other) in [
-            ("done units=0..2 solutions", "dome units=0..2 solution"),
-            ("busy-us=1", "kernel=1"),
-            ("busy-us=1", "machine=1"),
-            ("busy-us", "busy\0us"),
-        ] {
-            assert!(may_hide_run(line.replace(field, other).as_bytes()), "{other:?}");
-        }
-        assert!(may_hide_run(
-            b"run version=1 kernel=avx2 threads=1 shard=0/1 machine=m 01234567\n"
-        ));
-        assert!(may_hide_run(
-            b"done units=0..2 solutions=9 elapsed-ms=1 \xff counts=4,5 01234567\n"
-        ));
-    }
-
-    #[test]
-    fn the_beginning_of_a_line_may_be_cut_off() {
-        for tail in [
-            "",
-            "d",
-            "done units=0..",
-            "done units=0..2 counts=4\0\0",
-            "run ver",
-            "run version=1 machine=Ä",
-        ] {
-            assert!(may_be_cut_off(tail.as_bytes()), "{tail:?}");
-        }
-        for tail in ["x", "done units=X", "run version=1\t", "run-version=1"] {
-            assert!(!may_be_cut_off(tail.as_bytes()), "{tail:?}");
-        }
-        assert_eq!(trim_zeros(b"ab\0c\0\0"), b"ab\0c");
-    }
 }

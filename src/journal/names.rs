@@ -59,7 +59,7 @@ pub(super) fn host_in(name: &str) -> Option<&str> {
 }
 
 /// Returns the name of this host, as names of journals contain it.
-fn this_host() -> String {
+pub(crate) fn this_host() -> String {
     host_name().replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-")
 }
 

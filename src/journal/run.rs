@@ -51,7 +51,7 @@ impl Run {
         }
     }
 
-    /// Makes a run that stands for one whose own line is lost.
+    /// Makes the run of units in front of which no run has begun.
     pub(super) fn unknown() -> Self {
         Self {
             version: "unknown".into(),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 
 use crate::error::{Error, MemoryUser};
@@ -12,36 +11,39 @@ use crate::plan::done::{Sum, UnitsDone};
 /// The counts of the finished units of a plan.
 pub(super) struct Counts {
     pub(super) plan: Arc<Plan>,
-    /// For each unit its count + 1, or 0 if it is not finished. The operating system hands out zeros, so pages in which
-    /// no unit is finished take no memory.
+    /// For each unit its count + 1, or 0 if it is not finished. It is empty until the first unit is finished. The
+    /// operating system hands out zeros, so pages in which no unit is finished take no memory.
     counts: Vec<u64>,
     pub(super) sum: Sum,
     /// The number of counts beyond the first one of each unit.
     pub(super) repeated: usize,
-    /// The units with two different counts. While journals are read, they keep their first count.
-    disputed: BTreeSet<usize>,
+    /// The units with different counts. While journals are read, they keep their first count.
+    pub(super) disputed: BTreeSet<usize>,
 }
 
 impl Counts {
     /// Makes counts of which none is known yet.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
-    pub(super) fn new(plan: Arc<Plan>) -> Result<Self, Error> {
-        let bytes = plan.units() as u64 * size_of::<u64>() as u64;
-        plan.check_memory_of(MemoryUser::RecordOfUnits, bytes)?;
-        let counts = vec![0; plan.units()];
-        Ok(Self { plan, counts, sum: Sum::default(), repeated: 0, disputed: BTreeSet::new() })
+    pub(super) fn new(plan: Arc<Plan>) -> Self {
+        let disputed = BTreeSet::new();
+        Self { plan, counts: Vec::new(), sum: Sum::default(), repeated: 0, disputed }
     }
 
     /// Returns the count of a unit, or `None` if the unit is not finished.
     pub(super) fn get(&self, unit: usize) -> Option<u64> {
-        self.counts[unit].checked_sub(1)
+        self.counts.get(unit)?.checked_sub(1)
     }
 
     /// Puts the counts of a line in their places. A line holds no count of `u64::MAX`, and no unit beyond the plan.
-    pub(super) fn put(&mut self, done: &UnitsDone) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
+    pub(super) fn put(&mut self, done: &UnitsDone) -> Result<(), Error> {
+        if self.counts.is_empty() {
+            let bytes = self.plan.units() as u64 * size_of::<u64>() as u64;
+            self.plan.check_memory_of(MemoryUser::RecordOfUnits, bytes)?;
+            self.counts = vec![0; self.plan.units()];
+        }
         let places = &mut self.counts[done.units.clone()];
         // Almost all lines hold only new units, and then the sum of the line, which was checked, is that of its units.
         if places.iter().all(|place| *place == 0) {
@@ -49,15 +51,11 @@ impl Counts {
                 *place = count + 1;
             }
             self.sum += done.sum();
-            return;
+            return Ok(());
         }
         for (unit, count) in done.units.clone().zip(&done.counts) {
             match self.get(unit) {
-                None => {
-                    self.counts[unit] = count + 1;
-                    let solutions = self.plan.solutions(unit, &[*count]);
-                    self.sum += Sum { units: 1, solutions };
-                }
+                None => self.set(unit, Some(*count)),
                 Some(held) => {
                     self.repeated += 1;
                     if held != *count {
@@ -66,25 +64,20 @@ impl Counts {
                 }
             }
         }
+        Ok(())
     }
 
-    /// Puts the counts of some lines in their places, and leaves no line.
-    pub(super) fn put_all(&mut self, lines: &mut Vec<UnitsDone>) {
-        for done in lines.drain(..) {
-            self.put(&done);
-        }
-    }
-
-    /// Leaves out the units with two different counts, so that they are not finished. Returns these units in
-    /// increasing order.
-    pub(super) fn leave_out_disputed(&mut self) -> Vec<usize> {
-        for unit in &self.disputed {
-            let count = self.counts[*unit] - 1;
-            self.counts[*unit] = 0;
+    /// Gives a unit another count, or none.
+    pub(super) fn set(&mut self, unit: usize, count: Option<u64>) {
+        if let Some(held) = self.get(unit) {
             self.sum.units -= 1;
-            self.sum.solutions -= self.plan.solutions(*unit, &[count]);
+            self.sum.solutions -= self.plan.solutions(unit, &[held]);
         }
-        mem::take(&mut self.disputed).into_iter().collect()
+        if let Some(count) = count {
+            self.sum.units += 1;
+            self.sum.solutions += self.plan.solutions(unit, &[count]);
+        }
+        self.counts[unit] = count.map_or(0, |count| count + 1);
     }
 }
 
@@ -111,15 +104,20 @@ mod tests {
             solutions: plan.solutions(first, counts),
             ..UnitsDone::default()
         };
-        let mut counts = Counts::new(Arc::clone(&plan)).expect("memory");
-        counts.put(&line(0, &[5, 6]));
-        counts.put(&line(1, &[6, 7]));
+        let mut counts = Counts::new(Arc::clone(&plan));
+        assert_eq!(counts.get(0), None);
+        counts.put(&line(0, &[5, 6])).expect("memory");
+        counts.put(&line(1, &[6, 7])).expect("memory");
         assert_eq!([0, 1, 2, 3].map(|unit| counts.get(unit)), [Some(5), Some(6), Some(7), None]);
         let sum = Sum { units: 3, solutions: plan.solutions(0, &[5, 6, 7]) };
         assert_eq!((counts.sum, counts.repeated), (sum, 1));
-        counts.put(&line(2, &[9]));
-        assert_eq!(counts.leave_out_disputed(), [2]);
+        counts.put(&line(2, &[9])).expect("memory");
+        assert_eq!(counts.disputed, BTreeSet::from([2]));
+        counts.set(2, None);
         let sum = Sum { units: 2, solutions: plan.solutions(0, &[5, 6]) };
         assert_eq!((counts.get(2), counts.sum, counts.repeated), (None, sum, 2));
+        counts.set(2, Some(9));
+        let sum = Sum { units: 3, solutions: plan.solutions(0, &[5, 6, 9]) };
+        assert_eq!((counts.get(2), counts.sum), (Some(9), sum));
     }
 }

@@ -1,15 +1,15 @@
-//! Journals in folders.
+//! The journals in the folder of a count.
 //!
 //! A folder may hold the journals of a million shards, and each shard must start at once. So a shard that starts
 //! reads only the journals that may hold its own units. The name of a journal says which shard its process counted:
 //! `n28-0007-of-1000000.HOST.PID.journal`. A process records only units of its own shard. So a journal is passed over
 //! if its name has another board size, the other count, or another index of the same number of shards. All other files
-//! are read, whatever they are called, unless their first line names another count.
+//! are read, whatever they are called, unless all their first lines name other counts.
 //!
 //! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although
-//! it holds units of this shard, these units are counted again. That costs time, and [`Record::read`], which reads
-//! all journals, compares both counts. If a journal is read although it holds no unit of this shard, nothing changes.
-//! So no name can make a number wrong.
+//! it holds units of this shard, these units are counted again. That costs time, and whoever reads all journals compares
+//! both counts. If a journal is read although it holds no unit of this shard, nothing changes. So no name can make a
+//! number wrong.
 //!
 //! **What is not noticed.** A shard that starts does not notice damage in the journals of other shards. Commands that
 //! read all journals do.
@@ -20,29 +20,37 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Record, find_plan};
+use super::{PlansRead, Record, read_plans};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
-use crate::journal::{FirstLine, Reading, Wanted, journal_names, parse_file_name};
+use crate::journal::{
+    FirstLine, JournalFile, Wanted, is_being_written, journal_names, parse_file_name, this_host,
+};
 use crate::plan::Plan;
 use crate::plan::shard::Shard;
 
-/// Reads the journals in a folder that may hold units of a shard of this count.
-///
-/// The plan is that of the journals. If none of them names one, `new_plan` makes it.
+/// What the journals in a folder hold of a shard.
+pub(crate) struct FolderRecord {
+    pub(crate) record: Record,
+    /// Whether a journal names the plan. Otherwise other commands could not read the folder.
+    pub(crate) is_plan_named: bool,
+}
+
+/// Reads the journals in a folder that may hold units of a shard of this count. The plan is that of the journals. If none
+/// of them names one, `new_plan` makes it.
 ///
 /// # Errors
 ///
 /// [`Error::PlansDiffer`] if journals have different plans and the settings do not say which of them is wanted.
 /// [`Error::Journal`] if the folder cannot be listed, or if this build cannot make the plan of the journals.
 /// [`Error::StoppedBefore`] after a cancellation.
-pub(super) fn read_folder(
+pub(crate) fn read_folder(
     folder: &Path,
     wanted: &Wanted,
     shard: Shard,
     new_plan: impl FnOnce() -> Result<Plan, Error>,
     cancel: &Cancel,
-) -> Result<Record, Error> {
+) -> Result<FolderRecord, Error> {
     let mut to_be_read = Vec::new();
     let mut passed_over = Vec::new();
     for name in journal_names(folder)? {
@@ -53,41 +61,80 @@ pub(super) fn read_folder(
             Relevance::ToBeRead => to_be_read.push(path),
         }
     }
-    // A file server takes its time for each file, and serves many at once.
-    let to_be_read = to_be_read.into_par_iter();
-    let mut files: Vec<PathBuf> =
-        to_be_read.filter(|path| !cancel.is_cancelled() && may_be_of_count(path, wanted)).collect();
-    cancel.check("the journals were read")?;
-    files.sort_unstable();
+    to_be_read.sort_unstable();
     passed_over.sort_unstable();
-    let (named_by, plan) = match find_plan(&files, wanted.stated_memory, cancel) {
-        Ok(Some(named)) => named,
-        Err(error) if says_that_plan_cannot_be_made(&error) => return Err(error),
-        // Reading the files leaves them out, and says why.
-        Ok(None) | Err(_) => match plan_of_other_shard(&passed_over, wanted, cancel)? {
-            Some(named) => named,
-            None => (folder, new_plan()?),
-        },
+    // A file server takes its time for each file, and serves many at once.
+    let first_lines: Vec<Result<Option<FirstLine>, Error>> =
+        to_be_read.par_iter().map(|path| first_line(path, wanted, cancel)).collect();
+    let mut named: Option<(&Path, FirstLine)> = None;
+    let mut files = Vec::new();
+    for (path, line) in to_be_read.iter().zip(first_lines) {
+        match line {
+            Ok(Some(line)) if !line.is_of(wanted) => continue,
+            Ok(Some(line)) => match &named {
+                None => named = Some((path, line)),
+                Some((first_path, first)) if first.plan != line.plan => {
+                    return Err(Error::PlansDiffer {
+                        files: [first_path.to_path_buf(), path.clone()],
+                        plans: [first.plan.clone(), line.plan],
+                    });
+                }
+                Some(_) => {}
+            },
+            Err(error @ Error::Journal { error: JournalError::UnknownFormat { .. }, .. }) => {
+                return Err(error);
+            }
+            // Its lines may be of this count all the same. If it cannot be read, reading it says why.
+            Ok(None) | Err(Error::Journal { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        files.push(path);
+    }
+    if named.is_none() {
+        named = line_of_other_shard(&passed_over, wanted, cancel)?;
+    }
+    let is_plan_named = named.is_some();
+    let plan = match named {
+        Some((path, line)) => line.make_plan(path, wanted.stated_memory)?,
+        None => new_plan()?,
     };
-    let plan = Arc::new(plan);
-    Record::read_of_plan(&plan, named_by, &files, &Reading::new(&plan, cancel))
+    let PlansRead { mut records, left_out, .. } = read_plans(&[Arc::new(plan)], &files, cancel)?;
+    let mut record = records.pop().expect("a record for each plan");
+    record.left_out = left_out;
+    Ok(FolderRecord { record, is_plan_named })
 }
 
-/// Makes the plan that the first readable one of these journals names. They are of other shards, but all shards have one
-/// plan. If a user has mixed plans, all shards take the same.
-fn plan_of_other_shard<'a>(
+fn first_line(path: &Path, wanted: &Wanted, cancel: &Cancel) -> Result<Option<FirstLine>, Error> {
+    cancel.check("the journals were read")?;
+    FirstLine::find_wanted(path, wanted)
+}
+
+/// Returns the first line of the first readable one of these journals that is of the wanted count. They are of other
+/// shards, but all shards have one plan. If a user has mixed plans, all shards take the same.
+fn line_of_other_shard<'a>(
     journals: &'a [PathBuf],
     wanted: &Wanted,
     cancel: &Cancel,
-) -> Result<Option<(&'a Path, Plan)>, Error> {
+) -> Result<Option<(&'a Path, FirstLine)>, Error> {
     for path in journals {
-        cancel.check("the journals were read")?;
-        let Ok(Some(first)) = FirstLine::read_at(path) else { continue };
-        if first.is_of(wanted) {
-            return Ok(Some((path, first.make_plan(path, wanted.stated_memory)?)));
+        match first_line(path, wanted, cancel) {
+            Ok(Some(line)) if line.is_of(wanted) => return Ok(Some((path, line))),
+            Err(error) if error.is_cancelled() => return Err(error),
+            _ => {}
         }
     }
     Ok(None)
+}
+
+/// Returns the journal of another process of this host that counts this shard at this moment, as far as names and locks
+/// show it.
+pub(crate) fn path_of_writer(record: &Record, shard: Shard) -> Option<&Path> {
+    let this_host = this_host();
+    let counts_shard = |file: &&JournalFile| {
+        let is_of_shard = file.runs.last().is_some_and(|run| run.shard == shard);
+        is_of_shard && file.host() == Some(&*this_host) && is_being_written(&file.path)
+    };
+    record.files().iter().find(counts_shard).map(|file| &*file.path)
 }
 
 /// The use of a journal for a shard that starts, as far as the name of the file says it.
@@ -113,21 +160,6 @@ fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
     } else {
         Relevance::ToBeRead
     }
-}
-
-/// Returns whether a journal may belong to this count. A file whose first line cannot be read may hold units of it, and
-/// no unit of another count would be taken.
-fn may_be_of_count(path: &Path, wanted: &Wanted) -> bool {
-    match FirstLine::read_at(path) {
-        Ok(Some(first)) => first.is_of(wanted),
-        Ok(None) | Err(_) => true,
-    }
-}
-
-/// Returns whether a journal was read, but this build cannot make its plan.
-fn says_that_plan_cannot_be_made(error: &Error) -> bool {
-    let Error::Journal { error, .. } = error else { return false };
-    matches!(error, JournalError::OtherPlan { .. } | JournalError::UnknownFormat { .. })
 }
 
 #[cfg(test)]

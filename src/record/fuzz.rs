@@ -1,28 +1,29 @@
-//! What fuzzing runs on a journal, held in memory: a reading that knows the format from docs/FORMAT.md alone is compared
-//! with the record.
+//! What fuzzing runs on a journal: a reading that knows the format from docs/FORMAT.md alone is compared with the record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use super::{Gathered, Record};
+use super::Record;
 use crate::board::size::BoardSize;
-use crate::cancel::Cancel;
 use crate::engine::Engine;
 use crate::error::{Error, JournalError};
+use crate::journal::FirstLine;
 use crate::journal::fuzz::{line_of_done, line_of_run};
-use crate::journal::{DoneLine, FirstLine, Found, JournalFile, Reading};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
-
-/// A path that leads nowhere, because the journals are not files.
-const NOWHERE: &str = "/dev/null/journal";
 
 /// The plan of the journals: a small one, with units of different weights.
 static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
     let size = BoardSize::new(9).expect("in range");
     Arc::new(Plan::new(size, Engine::Subtrees, Some(2)).expect("a plan"))
+});
+
+/// The file that holds the journal, because units with different numbers are looked up in it once more.
+static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+    std::env::temp_dir().join(format!("nqueens-fuzz-{}.journal", std::process::id()))
 });
 
 /// Returns the plan of the journals that [`journal`] reads.
@@ -37,64 +38,70 @@ pub fn plan() -> &'static Plan {
 /// If the two readings differ, or if what was read is not read in the same way when it is written again.
 pub fn journal(after_first_line: &[u8]) {
     let first = FirstLine::format(&PLAN);
-    let bytes = [first.as_bytes(), after_first_line].concat();
-    let journal = read(&bytes).expect("the first line is intact");
     let expected = Expected::of(after_first_line);
-    assert_eq!(journal.lines, expected.lines, "all intact lines are used, and no others");
-    check_record(&journal, &expected);
-    check_runs(&journal);
-    check_lengths(&journal, &bytes);
-    check_that_each_line_is_explained(&journal, after_first_line);
-    check_without_first_line(&journal, &first, after_first_line);
-    check_written_again(&journal, &first);
-    check_resumed(&journal, &bytes);
-}
+    let record = read(&[first.as_bytes(), after_first_line].concat());
+    check_record(&record, &expected);
+    check_runs(&record, &expected);
+    check_that_each_line_is_explained(&record, after_first_line);
 
-/// A journal that was read.
-struct ReadJournal {
-    file: JournalFile,
-    record: Record,
-    /// The lines with finished units, each with its number.
-    lines: Vec<(usize, UnitsDone)>,
+    // The lines are used without the first line, too.
+    let damaged = first.replace(" version=", " Version=");
+    check_record(&read(&[damaged.as_bytes(), after_first_line].concat()), &expected);
+
+    // What was read is read in the same way when it is written again.
+    let mut again = first;
+    for run in record.runs() {
+        again += &line_of_run(run, &PLAN);
+    }
+    for (_, done) in &expected.lines {
+        again += &line_of_done(done, &PLAN);
+    }
+    let again = read(again.as_bytes());
+    assert_eq!(again.left_out(), []);
+    check_record(&again, &expected);
+    let _ = fs::remove_file(&*FILE);
 }
 
 /// Reads a journal of the plan.
-fn read(bytes: &[u8]) -> Result<ReadJournal, Error> {
-    let path = Path::new(NOWHERE);
-    let cancel = Cancel::new();
-    let reading = Reading::new(&PLAN, &cancel);
-    let mut gathered = Gathered::new(Arc::clone(&PLAN))?;
-    let mut lines = Vec::new();
-    let found = JournalFile::read(path, bytes, &reading, |line: DoneLine<'_>| {
-        gathered.put(&line);
-        lines.push((line.number, line.done));
-    })?;
-    let Found::Journal(file) = &found else { panic!("it is a journal of the plan") };
-    let file = file.clone();
-    let record = Record::from_journals(gathered, path, vec![Ok(found)], &reading)?;
-    Ok(ReadJournal { file, record, lines })
+fn read(bytes: &[u8]) -> Record {
+    fs::write(&*FILE, bytes).expect("room");
+    Record::read(&PLAN, &[Path::new(&*FILE)]).expect("memory")
 }
 
 /// What a journal holds by the simpler reading.
-struct Expected {
-    /// The intact lines with finished units, each with its number.
-    lines: Vec<(usize, UnitsDone)>,
-    /// The counts of each finished unit.
-    counts: BTreeMap<usize, Vec<u64>>,
+struct Expected<'a> {
+    /// The intact lines with finished units, each with its text.
+    lines: Vec<(&'a str, UnitsDone)>,
+    /// For each unit the numbers that its lines hold, each with the texts of the lines.
+    votes: BTreeMap<usize, BTreeMap<u64, BTreeSet<&'a str>>>,
 }
 
-impl Expected {
-    fn of(after_first_line: &[u8]) -> Self {
+impl<'a> Expected<'a> {
+    fn of(after_first_line: &'a [u8]) -> Self {
         let mut lines = Vec::new();
-        let mut counts: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-        for (number, line) in numbered_lines(after_first_line) {
+        let mut votes: BTreeMap<_, BTreeMap<_, BTreeSet<_>>> = BTreeMap::new();
+        for (_, line) in numbered_lines(after_first_line) {
             let Some(done) = done_in(line) else { continue };
+            let text = text_of_own_line(line).expect("an intact line");
             for (unit, count) in done.units.clone().zip(&done.counts) {
-                counts.entry(unit).or_default().push(*count);
+                votes.entry(unit).or_default().entry(*count).or_default().insert(text);
             }
-            lines.push((number, done));
+            lines.push((text, done));
         }
-        Self { lines, counts }
+        Self { lines, votes }
+    }
+
+    /// Returns the count of a unit: the only number, or the one with at least two lines and more than any other.
+    fn count(&self, unit: usize) -> Option<u64> {
+        let votes = self.votes.get(&unit)?;
+        let mut numbers: Vec<_> =
+            votes.iter().map(|(count, texts)| (texts.len(), *count)).collect();
+        numbers.sort_unstable();
+        match numbers[..] {
+            [(_, only)] => Some(only),
+            [.., (before, _), (most, count)] if most >= 2 && most > before => Some(count),
+            _ => None,
+        }
     }
 }
 
@@ -151,146 +158,73 @@ fn done_in(line: &[u8]) -> Option<UnitsDone> {
     })
 }
 
-/// Checks that a unit has the count of its lines, if these agree, that no unit is counted twice, and that the sum is that
-/// of the units.
-fn check_record(journal: &ReadJournal, expected: &Expected) {
-    let record = &journal.record;
+/// Checks that a unit has the count of its lines, if these agree or settle it, and that the sum is that of the units.
+fn check_record(record: &Record, expected: &Expected<'_>) {
     let mut sum = Sum::default();
-    let mut repeated = 0;
     for unit in 0..PLAN.units() {
-        let counts = expected.counts.get(&unit).map_or(&[][..], Vec::as_slice);
-        let agreed = counts.first().filter(|first| counts.iter().all(|count| count == *first));
-        assert_eq!(record.count(unit), agreed.copied(), "unit {unit}");
-        if let Some(count) = agreed {
+        let count = expected.count(unit);
+        assert_eq!(record.count(unit), count, "unit {unit}");
+        if let Some(count) = count {
             sum.units += 1;
-            sum.solutions += u128::from(*count) * u128::from(PLAN.weight(unit));
+            sum.solutions += u128::from(count) * u128::from(PLAN.weight(unit));
         }
-        repeated += counts.len().saturating_sub(1);
     }
-    assert_eq!((record.sum(), record.repeated()), (sum, repeated));
+    assert_eq!(record.sum(), sum);
     let is_complete = sum.units == PLAN.units();
     assert_eq!(record.total(), is_complete.then_some(sum.solutions));
-    let whole = 0..PLAN.units();
-    let missing: usize = record.missing_in(&[whole]).iter().map(ExactSizeIterator::len).sum();
-    assert_eq!(missing + sum.units, PLAN.units());
+    let disputed: Vec<usize> = record.disputes().iter().map(|dispute| dispute.unit).collect();
+    let several = expected.votes.iter().filter(|(_, votes)| votes.len() > 1);
+    assert_eq!(disputed, Vec::from_iter(several.map(|(unit, _)| *unit)));
 }
 
 /// Checks that the runs have finished the units of all lines, and nothing else.
-fn check_runs(journal: &ReadJournal) {
-    let runs = &journal.file.runs;
-    let units: usize = runs.iter().map(|run| run.units).sum();
-    let units_in_lines: usize = journal.lines.iter().map(|(_, done)| done.units.len()).sum();
+fn check_runs(record: &Record, expected: &Expected<'_>) {
+    let units: usize = record.runs().map(|run| run.units).sum();
+    let units_in_lines: usize = expected.lines.iter().map(|(_, done)| done.units.len()).sum();
     assert_eq!(units, units_in_lines);
-    let longest = journal.lines.iter().map(|(_, done)| done.elapsed).max();
+    let longest = expected.lines.iter().map(|(_, done)| done.elapsed).max();
     assert_eq!(
-        runs.iter().map(|run| run.elapsed).max().unwrap_or_default(),
+        record.runs().map(|run| run.elapsed).max().unwrap_or_default(),
         longest.unwrap_or_default()
     );
 }
 
-/// Checks that the complete lines and an incomplete last one are all bytes of the file.
-fn check_lengths(journal: &ReadJournal, bytes: &[u8]) {
-    let JournalFile { bytes: complete, cut_off, .. } = journal.file;
-    assert_eq!(complete + cut_off, bytes.len() as u64);
-    let tail = bytes.rsplit(|byte| *byte == b'\n').next().expect("what follows the last line feed");
-    let tail_len = tail.len() as u64;
-    assert!(cut_off == 0 || cut_off == tail_len, "{cut_off} of {tail_len} bytes");
-    // A process that was killed may have written as much as this of a line.
-    let is_begun = match tail.strip_prefix(b"done units=") {
-        Some(units) => units.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'),
-        None => b"done units=".starts_with(tail) || b"run version=".starts_with(tail),
-    };
-    assert!(cut_off == tail_len || !is_begun, "{}", tail.escape_ascii());
-}
-
-/// Checks that every line is used, or reported once as damaged or of another count.
-fn check_that_each_line_is_explained(journal: &ReadJournal, after_first_line: &[u8]) {
-    let mut explained: BTreeSet<usize> = journal.lines.iter().map(|(number, _)| *number).collect();
-    for error in &journal.file.left_out {
-        let Error::Journal { error, .. } = error else { panic!("{error}") };
-        let (JournalError::Damaged { lines, .. } | JournalError::OfOtherCount { lines, .. }) =
-            error
-        else {
-            panic!("{error}")
-        };
-        for number in lines.iter().cloned().flatten() {
-            assert!(explained.insert(number), "line {number} is explained twice");
-        }
+/// Checks that every line is used, or of another count that a first line names, or reported once as damaged.
+fn check_that_each_line_is_explained(record: &Record, after_first_line: &[u8]) {
+    let mut damaged = BTreeSet::new();
+    for error in record.left_out() {
         assert!(!error.to_string().contains(char::is_control), "{error:?}");
+        let Error::Journal { error, .. } = error else { panic!("{error}") };
+        match error {
+            JournalError::Damaged { lines } => damaged.extend(lines.iter().cloned().flatten()),
+            JournalError::UnknownFormat { .. } => {}
+            _ => panic!("{error}"),
+        }
     }
     let mut run_lines = Vec::new();
+    let mut other_crcs = Vec::new();
     for (number, line) in numbered_lines(after_first_line) {
-        if explained.remove(&number) {
-            continue;
-        }
-        if let Some(text) = text_of_own_line(line) {
-            assert!(text.starts_with("run version="), "line {number}: {text}");
-            assert!(!text.contains(char::is_control), "line {number}: {text:?}");
-            run_lines.push(text);
+        if damaged.contains(&number) {
+            assert!(done_in(line).is_none(), "line {number} is intact");
+        } else if let Some(text) =
+            text_with_crc(line, 0).filter(|text| text.starts_with("nqueens-"))
+        {
+            if let Some(at) = text.find(" n=") {
+                other_crcs.push(crc32fast::hash(&text.as_bytes()[at + 1..]));
+            }
+        } else if let Some(text) = text_of_own_line(line) {
+            if done_in(line).is_none() {
+                assert!(text.starts_with("run version="), "line {number}: {text}");
+                assert!(!text.contains(char::is_control), "line {number}: {text:?}");
+                run_lines.push(text);
+            }
         } else {
-            let text = text_with_crc(line, 0).expect("a first line");
-            assert!(text.ends_with(&PLAN.to_string()), "line {number}: {text}");
+            let is_other = |crc: &u32| text_with_crc(line, *crc).is_some();
+            assert!(other_crcs.iter().any(is_other), "line {number} is passed over");
         }
     }
-    // A last line without a line feed is damaged, unless it may be cut off.
-    let tail = after_first_line.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
-    let is_tail_damaged = tail > 0 && journal.file.cut_off == 0;
-    assert_eq!(explained.len(), usize::from(is_tail_damaged), "{explained:?}");
-    // A run whose own line is lost is called unknown.
-    let mut runs = journal.file.runs.iter().map(ToString::to_string);
+    let mut runs = record.runs().map(ToString::to_string);
     for text in run_lines {
         assert!(runs.any(|run| run == text), "{text}");
     }
-}
-
-/// Checks that the lines are used without the first line, too, unless none is intact.
-fn check_without_first_line(journal: &ReadJournal, first: &str, after_first_line: &[u8]) {
-    let damaged = first.replace(" version=", " Version=");
-    match read(&[damaged.as_bytes(), after_first_line].concat()) {
-        Ok(without) => {
-            assert!(!journal.file.runs.is_empty());
-            assert_eq!(without.lines, journal.lines);
-            assert_eq!(without.record.sum(), journal.record.sum());
-        }
-        Err(error) => assert!(journal.file.runs.is_empty(), "{error}"),
-    }
-}
-
-/// Checks that what was read is read in the same way when it is written again.
-fn check_written_again(journal: &ReadJournal, first: &str) {
-    let mut text = first.to_owned();
-    for run in &journal.file.runs {
-        text += &line_of_run(run, &PLAN);
-    }
-    let number_of_runs = journal.file.runs.len();
-    for (_, done) in &journal.lines {
-        text += &line_of_done(done, &PLAN);
-    }
-    let again = read(text.as_bytes()).expect("the first line is intact");
-    let numbers = number_of_runs + 2..;
-    let written = journal.lines.iter().map(|(_, done)| done);
-    assert!(again.lines.iter().map(|(number, done)| (*number, done)).eq(numbers.zip(written)));
-    assert_eq!(again.file.left_out, []);
-    assert_eq!(again.record.sum(), journal.record.sum());
-    let texts = |journal: &ReadJournal| journal.file.runs.iter().map(ToString::to_string).collect();
-    let (before, after): (Vec<String>, Vec<String>) = (texts(journal), texts(&again));
-    assert_eq!(before, after);
-}
-
-/// Checks that a process which resumes the count and appends a line adds that line, and changes nothing else.
-fn check_resumed(journal: &ReadJournal, bytes: &[u8]) {
-    let cut_off = usize::try_from(journal.file.cut_off).expect("a part of the file");
-    let mut resumed = bytes[..bytes.len() - cut_off].to_vec();
-    if !resumed.ends_with(b"\n") {
-        resumed.push(b'\n');
-    }
-    let counts = vec![1];
-    let solutions = u128::from(PLAN.weight(0));
-    let done = UnitsDone { units: 0..1, counts, solutions, ..UnitsDone::default() };
-    resumed.extend(line_of_done(&done, &PLAN).into_bytes());
-    let resumed = read(&resumed).expect("the first line is intact");
-    let (last, before) = resumed.lines.split_last().expect("the new line");
-    assert_eq!(before, journal.lines);
-    assert_eq!(last.1, done);
-    assert_eq!(resumed.file.cut_off, 0);
 }

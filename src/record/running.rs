@@ -1,14 +1,15 @@
 //! Which processes are counting, and how long the rest of a count takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Record;
-use super::progress::ShardUnits;
 use super::samples::RunKind;
+use super::shards::ShardUnits;
 use crate::cancel::Cancel;
 use crate::forecast::{Approximate, Cores, Forecast, Rest, Sample};
-use crate::journal::{DoneLine, JournalFile, Reading, Run, is_being_written};
+use crate::journal::{JournalFile, Reading, Run, is_being_written, read_journal};
 use crate::plan::shard::Shard;
 
 /// A shorter time without a line means nothing, because the clocks of two machines differ.
@@ -17,14 +18,13 @@ const MIN_SILENCE: Duration = Duration::from_secs(60);
 /// The processes that are counting, as [`Record::running`] found them.
 ///
 /// ```
-/// use nqueens::record::Record;
+/// use nqueens::record::Records;
 /// use nqueens::{BoardSize, Count, Shard};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let journal = folder.path().join("q10.journal");
-/// Count::new(BoardSize::new(10)?).shard(Shard::new(0, 2)?).journal(&journal).run()?;
+/// Count::new(BoardSize::new(10)?).shard(Shard::new(0, 2)?).journal(folder.path()).run()?;
 ///
-/// let record = Record::read(&[journal])?.expect("the journal has begun");
+/// let record = Records::read(&[folder.path()])?.first.expect("a shard is finished");
 /// let running = record.running();
 /// assert!(running.is_empty());
 /// let left = running.time_left().expect("units are finished");
@@ -84,15 +84,18 @@ impl Record {
 fn cores_of(file: &JournalFile, record: &Record) -> Cores {
     let mut cores = Cores::default();
     let mut run_number = 0;
-    let take = |line: DoneLine<'_>| {
+    let cancel = Cancel::new();
+    let plan = [Arc::clone(record.plan())];
+    let reading = Reading::new(&plan, &cancel);
+    // If the journal cannot be read any more, nothing is known of its process.
+    let _ = read_journal(&file.path, &reading, |line| {
         if line.run_number != run_number {
             run_number = line.run_number;
             cores = Cores::default();
         }
         cores.record(&line.done);
-    };
-    // If the journal cannot be read any more, nothing is known of its process.
-    let _ = JournalFile::read_at(&file.path, &Reading::new(record.plan(), &Cancel::new()), take);
+        Ok(())
+    });
     cores
 }
 
@@ -112,20 +115,15 @@ impl Running<'_> {
         self.processes.iter().map(|process| process.run.threads).sum()
     }
 
-    /// Returns the indices of the shards that are being counted, if the plan is cut into this number of shards. Of a
-    /// process that counts the whole board, these are all.
-    pub fn shards(&self, shards: usize) -> BTreeSet<usize> {
-        let mut indices = BTreeSet::new();
+    /// Returns for each unit of the plan whether a process counts it, unless it is finished.
+    pub(super) fn units(&self, units: usize) -> Vec<bool> {
+        let mut is_counted = vec![false; units];
         for process in &self.processes {
-            let shard = process.run.shard;
-            if shard.is_whole() {
-                return (0..shards).collect();
-            }
-            if shard.of() == shards {
-                indices.insert(shard.index());
+            for range in process.run.shard.ranges(units) {
+                is_counted[range].fill(true);
             }
         }
-        indices
+        is_counted
     }
 
     /// Returns the longest time for which a process has recorded nothing, if that is much longer than it took before
@@ -227,8 +225,7 @@ impl ShardsByNumber {
     /// Returns the number of units that are missing in a shard.
     fn missing_in(&mut self, shard: Shard, record: &Record) -> usize {
         let number = shard.of();
-        let shards =
-            self.0.entry(number).or_insert_with(|| record.shard_units(number).unwrap_or_default());
+        let shards = self.0.entry(number).or_insert_with(|| record.shard_units(number));
         shards.get(shard.index()).map_or(0, |shard| shard.units - shard.finished)
     }
 }
@@ -247,31 +244,33 @@ fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::sync::Arc;
+    use std::path::Path;
 
     use super::*;
     use crate::board::size::BoardSize;
     use crate::count::Count;
     use crate::engine::{Engine, Kernel};
-    use crate::journal::{Journal, LockedJournal};
+    use crate::journal::Journal;
     use crate::plan::Plan;
-    use crate::plan::done::{Sum, UnitsDone};
-    use crate::record::from_disk::lock_and_read;
+    use crate::plan::done::UnitsDone;
     use crate::record::samples::Samples;
+    use crate::record::{Records, Shards};
 
     /// Reads the journals of two of three shards.
     fn two_of_three_shards() -> Record {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
         let size = BoardSize::new(10).expect("in range");
-        let mut paths = Vec::new();
         for index in 0..2 {
-            let path = folder.path().join(format!("{index}.journal"));
             let shard = Shard::new(index, 3).expect("in range");
-            let count = Count::new(size).shard(shard).threads(index + 1).journal(&path);
+            let count = Count::new(size).shard(shard).threads(index + 1).journal(folder.path());
             count.run().expect("a count");
-            paths.push(path);
         }
-        Record::read(&paths).expect("good journals").expect("finished units")
+        record_of(folder.path())
+    }
+
+    /// Reads the journals in a folder.
+    fn record_of(folder: &Path) -> Record {
+        Records::read(&[folder]).expect("good journals").first.expect("a count has begun")
     }
 
     /// Makes a record of processes, as if they were writing these journals.
@@ -291,16 +290,21 @@ mod tests {
     }
 
     #[test]
-    fn the_shards_that_run_are_those_of_this_number() {
+    fn the_units_that_run_are_those_of_the_shards() {
         let record = two_of_three_shards();
         let running = running(&record, record.files());
         assert_eq!((running.is_empty(), running.threads()), (false, 3));
-        assert_eq!(running.shards(3), BTreeSet::from([0, 1]));
-        assert_eq!(running.shards(4), BTreeSet::new());
+        let shards = |running: &Running<'_>, number| {
+            let Shards { complete, running, missing, .. } =
+                record.shards_beside(running, number).expect("in range");
+            (complete, running, missing)
+        };
+        assert_eq!(shards(&running, 3), (vec![0, 1], vec![], vec![2]));
         let mut whole = record.files().to_vec();
         whole[1].runs[0].shard = Shard::WHOLE;
         let running = self::running(&record, &whole);
-        assert_eq!(running.shards(3), BTreeSet::from([0, 1, 2]));
+        assert_eq!(shards(&running, 3), (vec![0, 1], vec![2], vec![]));
+        assert_eq!(shards(&running, 1), (vec![], vec![0], vec![]));
     }
 
     #[test]
@@ -459,16 +463,14 @@ mod tests {
     #[test]
     fn the_cores_of_a_process_are_those_of_the_latest_run_in_its_journal() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
-        let path = folder.path().join("q.journal");
         let size = BoardSize::new(12).expect("in range");
         let plan = Arc::new(Plan::new(size, Engine::Colours, None).expect("a plan"));
         let run = Run::of_this_process(Kernel::PORTABLE, 2, Shard::WHOLE);
         // Two runs of a minute. A second of CPU time was reported each second, then every two seconds.
-        let mut begun = LockedJournal::create(&path);
         let mut unit = 0;
+        let mut packed = String::new();
         for (reports, every) in [(60, 1), (30, 2)] {
-            let locked = begun.expect("a new or a good journal");
-            let journal = Journal::begin(locked, &plan, Sum::default(), &run).expect("room");
+            let mut journal = Journal::create(folder.path(), &plan, &run).expect("room");
             for report in 1..=reports {
                 journal.append(&UnitsDone {
                     units: unit..unit + 1,
@@ -479,10 +481,12 @@ mod tests {
                 });
                 unit += 1;
             }
-            drop(journal);
-            begun = lock_and_read(&path, None, &Cancel::new()).map(|(locked, _)| locked);
+            let (path, _) = journal.finish().expect("room");
+            packed += &fs::read_to_string(&path).expect("text");
+            fs::remove_file(path).expect("it is there");
         }
-        let record = Record::read(&[path]).expect("a good journal").expect("units");
+        fs::write(folder.path().join("packed.journal"), packed).expect("room");
+        let record = record_of(folder.path());
         let cores = cores_of(&record.files()[0], &record).mean().expect("a minute");
         assert!((cores - 0.5).abs() < 0.01, "{cores}");
     }
@@ -490,13 +494,13 @@ mod tests {
     #[test]
     fn who_holds_the_journal_of_a_complete_shard_is_not_counting() {
         let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
-        let path = folder.path().join("q.journal");
         let count = Count::new(BoardSize::new(8).expect("in range")).engine(Engine::Bitmask);
-        count.threads(1).journal(&path).run().expect("a count");
+        count.threads(1).journal(folder.path()).run().expect("a count");
+        let path = record_of(folder.path()).files()[0].path.clone();
         let holds_lock = || {
-            let _locked = LockedJournal::lock(&path, &Cancel::new()).expect("nobody writes");
-            let record = Record::read(std::slice::from_ref(&path)).expect("good").expect("units");
-            record.running().threads()
+            let file = fs::File::open(&path).expect("it is there");
+            file.try_lock().expect("nobody writes");
+            record_of(folder.path()).running().threads()
         };
         assert_eq!(holds_lock(), 0);
         let text = fs::read_to_string(&path).expect("text");

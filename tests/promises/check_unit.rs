@@ -1,4 +1,4 @@
-//! Promise: `scripts/check-unit.py`, a program in Python that knows only the pages and a journal, makes the units of
+//! Promise: `scripts/check-unit.py`, a program in Python that knows only the pages and journals, makes the units of
 //! every engine and finds the recorded counts. docs/FORMAT.md makes this promise under "Count a unit with your own program".
 
 use std::fs;
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use nqueens::Engine;
+use nqueens::record::journals_in;
 
 use crate::common::{
-    count_into, engine_names, fresh, note_skipped, raise_counts, result, run, size, stdout,
-    with_check_digits,
+    count_into, engine_names, fresh, journal_in, note_skipped, raise_counts, raise_first_count,
+    result, run, size, stdout, with_check_digits, without_check_digits,
 };
 
 const SCRIPT: &str = "scripts/check-unit.py";
@@ -42,9 +43,9 @@ fn passes(journal: &Path, units: &str) -> String {
     found.to_owned()
 }
 
-/// A finished journal of the first or the second count, with these options.
+/// A folder with a finished journal of the first or the second count, with these options.
 fn finished(name: &str, n: u32, options: &[&str], which: &str) -> PathBuf {
-    let path = fresh(&format!("check-unit-{name}.journal"));
+    let path = fresh(&format!("check-unit-{name}"));
     let mut count = count_into(&n.to_string(), &path, options);
     if which == "second" {
         count.arg("--second");
@@ -158,7 +159,7 @@ fn what_is_wrong_in_a_journal_is_named() {
         return;
     }
     let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];
-    let path = finished("wrong", 10, &options, "first");
+    let path = journal_in(&finished("wrong", 10, &options, "first"));
     let good = fs::read_to_string(&path).expect("text");
     let fails = |text: &str, reason: &str| {
         let wrong = fresh("check-unit-wrong-copy.journal");
@@ -168,8 +169,8 @@ fn what_is_wrong_in_a_journal_is_named() {
         assert_eq!(checked.status.code(), Some(1), "{reason}: {found}");
         assert!(found.contains(reason), "no '{reason}' in: {found}");
     };
-    fails("", "line 1 is damaged");
-    fails(&good.replacen("n=10", "n=11", 1), "line 1 is damaged");
+    fails("", "no line 1 is intact");
+    fails(&good.replacen("n=10", "n=11", 1), "no line 1 is intact");
     fails(good.lines().next().map(|line| format!("{line}\n")).expect("a line").as_str(), "no unit");
     fails(&good.replacen("counts=", "counts=1", 1), "line 3 is damaged");
     let first = good.lines().next().expect("a line");
@@ -178,7 +179,7 @@ fn what_is_wrong_in_a_journal_is_named() {
         + &with_check_digits(first, "done units=0..1 solutions=5 elapsed-ms=0 busy-us=1 counts=1");
     fails(&wrong_sum, "line 2 states 5 solutions, and its counts give 8");
     let other = finished("other", 9, &options, "first");
-    let other = fs::read_to_string(other).expect("text");
+    let other = fs::read_to_string(journal_in(&other)).expect("text");
     let stray = other.lines().nth(2).expect("a line");
     fails(&format!("{good}{stray}\n"), "is damaged");
 
@@ -188,6 +189,63 @@ fn what_is_wrong_in_a_journal_is_named() {
     passes(&joined, ALL);
 }
 
+/// Journals of shards in a folder, of which one lacks its first line. A file that no process has ended may be there.
+#[test]
+fn journals_in_a_folder_are_read_together() {
+    if !has_python(SCRIPT) {
+        return;
+    }
+    let folder = fresh("check-unit-folder");
+    for shard in ["0/2", "1/2"] {
+        let counted = run(&mut count_into("10", &folder, &["--shard", shard]));
+        assert!(counted.status.success(), "{counted:?}");
+    }
+    fs::write(folder.join("new.journal"), "nqueens-journal 2 vers").expect("room");
+    fs::write(folder.join(".hidden.journal"), "no journal\n").expect("room");
+    assert!(passes(&folder, ALL).contains("\ntotal      724\n"));
+
+    let journals = journals_in(&[&folder]).expect("a folder");
+    let damaged = journals.iter().find(|path| !path.ends_with("new.journal")).expect("a journal");
+    let text = fs::read_to_string(damaged).expect("text");
+    fs::write(damaged, text.replacen("n=10", "n=11", 1)).expect("room");
+    let checked = check(&folder, &["--units", ALL]);
+    let found = stdout(&checked);
+    assert_eq!(checked.status.code(), Some(1), "{found}");
+    assert!(found.contains("\ntotal      724\n") && found.contains("line 1 is damaged"), "{found}");
+}
+
+/// A unit with different counts is not finished until one of them has two lines, and more than any other.
+#[test]
+fn more_lines_settle_a_unit() {
+    if !has_python(SCRIPT) {
+        return;
+    }
+    let options = ["--engine", "subtrees", "--split-rows", "2"];
+    let folder = finished("settled", 10, &options, "first");
+    let good = journal_in(&folder);
+    let wrong = folder.join("wrong.journal");
+    fs::copy(&good, &wrong).expect("room");
+    let unit = raise_first_count(&wrong);
+    let checked = check(&folder, &["--units", "0"]);
+    let found = stdout(&checked);
+    assert_eq!(checked.status.code(), Some(1), "{found}");
+    assert!(found.contains(&format!("fault      unit {unit} was counted as ")), "{found}");
+    assert!(!found.contains("\ntotal "), "{found}");
+
+    // Another process has counted all units, and taken longer.
+    let text = fs::read_to_string(&good).expect("text");
+    let first = text.lines().next().expect("a line");
+    let mut again = format!("{first}\n");
+    for line in text.lines().filter(|line| line.starts_with("done ")) {
+        let line = without_check_digits(line).replace(" busy-us=", " busy-us=9");
+        again += &with_check_digits(first, &line);
+    }
+    fs::write(folder.join("again.journal"), again).expect("room");
+    let found = passes(&folder, ALL);
+    assert!(found.contains(&format!("settled    unit {unit} was counted as ")), "{found}");
+    assert!(found.contains("\ntotal      724\n"), "{found}");
+}
+
 /// Every count is wrong, so the units that the script names are the ones that it chose.
 #[test]
 fn a_seed_chooses_the_units_that_verify_chooses() {
@@ -195,7 +253,7 @@ fn a_seed_chooses_the_units_that_verify_chooses() {
         return;
     }
     let options = ["--engine", "subtrees", "--split-rows", "2", "--threads", "16"];
-    let path = finished("seed", 10, &options, "first");
+    let path = journal_in(&finished("seed", 10, &options, "first"));
     let raised = raise_counts(&path, 1, |_, _| true);
     let all: Vec<usize> = (0..80).collect();
     let mut sorted = raised;

@@ -232,22 +232,15 @@ fn an_example_that_does_not_run_is_noticed() {
         is_inline,
     };
     let examples = [
-        of("nqueens count 24 --shard 1/40 --journal /shared/q24/ | cat", false),
+        of("nqueens count 24 --shard 1/40 --journal /shared/q24 | cat", false),
         of("nqueens shard 24 --index 0 --shards 40 --out q24", false),
         of("nqueens merge q24 --into new.journal", true),
         of("nqueens merge --missing", true),
         of("nqueens merge --into", true),
-        of("nqueens count 24 --journal q24", false),
         of("nqueens frobnicate", true),
     ];
     let failures = failures(&examples, "examples-failing");
-    let reasons = [
-        "'shard'",
-        "'--into'",
-        "merge has no option --into",
-        "a slash behind it",
-        "no such command",
-    ];
+    let reasons = ["'shard'", "'--into'", "merge has no option --into", "no such command"];
     assert_eq!(failures.len(), reasons.len(), "{failures:?}");
     for (failure, reason) in failures.iter().zip(reasons) {
         assert!(failure.starts_with("page:1: nqueens ") && failure.contains(reason), "{failure}");

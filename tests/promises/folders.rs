@@ -1,35 +1,21 @@
 //! Promise: whole counts and shards share a folder, each process skips the units that the journals of its count hold,
-//! and everything else in the folder is passed over. docs/JOURNAL.md makes this promise under "A file or a folder" and
-//! "What is read".
+//! and everything else in the folder is passed over. docs/JOURNAL.md makes this promise under "Many journals".
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nqueens::record::Record;
 use nqueens::{Count, Engine, Shard, WhichCount};
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, json, keep_lines,
-    note_skipped, nqueens, output, refused, result, run, set_aside, size, stderr, stdout,
-    units_of_line,
+    arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, journal_in, json,
+    keep_lines, note_skipped, output, refused, result, run, set_aside, size, stderr, stdout,
 };
 
 /// Q(12), and its text.
 pub(crate) const N: u32 = 12;
 pub(crate) const TOTAL: &str = "14200\n";
-
-/// Two journals of one count: all of it, and the first lines or all of it again.
-pub(crate) fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
-    let folder = fresh_folder(name);
-    for name in ["a.journal", "b.journal"] {
-        let args = ["--engine", "subtrees", "--threads", "1"];
-        assert!(run(&mut count_into("12", &folder.join(name), &args)).status.success());
-    }
-    keep_lines(&folder.join("a.journal"), lines_of_first);
-    folder
-}
 
 /// The names in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
@@ -68,7 +54,8 @@ fn a_whole_count_and_shards_share_a_folder() {
     }
     assert_eq!(names(&folder).len(), 2);
     let record = contents(&folder);
-    assert_eq!((record.total(), record.repeated(), record.shards()), (Some(14_200), 0, Some(3)));
+    assert_eq!((record.total(), record.repeated()), (Some(14_200), 0));
+    assert_eq!(record.shards(None).expect("a number").complete, [0, 1, 2]);
 
     // Also the other way round, from a whole count that was stopped.
     let begun = folder.join("begun.journal");
@@ -151,32 +138,32 @@ fn journals_of_other_engines_are_passed_over_if_an_engine_is_named() {
     assert_eq!(names(&folder), before);
 }
 
+/// The folder may have any name, and is made if its parent is there. A file is no place for journals, whatever it holds.
 #[test]
-fn a_place_for_journals_is_a_folder_or_a_file_with_their_ending() {
-    let folder = fresh_folder("folders-endings");
-    let words = ["is not a place for journals", "a file that ends in .journal, or a folder"];
-    for name in ["q", "q.txt", "q.journal.gz", "q.JOURNAL", "journal", ".journal", "q.journal~"] {
+fn a_place_for_journals_is_a_folder() {
+    let folder = fresh_folder("folders-names");
+    for name in ["q", "q.txt", "q.journal", "q8/"] {
         let path = folder.join(name);
-        for args in [&[][..], &["--shard", "0/2"]] {
-            refused(&run(&mut count_into("8", &path, args)), 2, &words);
-            assert!(!path.exists(), "{name}");
-        }
-        // Whatever the file holds, it stays as it is.
-        fs::write(&path, "a letter\n").expect("room");
-        refused(&run(&mut count_into("8", &path, &[])), 2, &words);
-        assert_eq!(fs::read(&path).expect("there"), b"a letter\n", "{name}");
-        fs::remove_file(&path).expect("there");
-    }
-    // A folder may have any name, and is one also without a slash if it is there.
-    for name in ["q", "q.journal"] {
-        let path = folder.join(name);
-        fs::create_dir(&path).expect("room");
         assert_eq!(result(&run(&mut count_into("8", &path, &[]))), (Some(0), "92\n", ""));
         assert_eq!(names(&path).len(), 1, "{name}");
     }
-    let new = as_folder(&folder.join("new.journal"));
-    assert_eq!(result(&run(&mut count_into("8", &new, &[]))), (Some(0), "92\n", ""));
-    assert!(new.is_dir());
+    let words = ["is not a folder", "move this file into one, and name the folder"];
+    let old = journal_in(&folder.join("q"));
+    let letter = folder.join("letter");
+    fs::write(&letter, "a letter\n").expect("room");
+    for file in [&letter, &old] {
+        let before = fs::read(file).expect("there");
+        for args in [&[][..], &["--shard", "0/2"]] {
+            refused(&run(&mut count_into("8", file, args)), 2, &words);
+        }
+        assert_eq!(fs::read(file).expect("there"), before, "{}", file.display());
+    }
+    // As the message says.
+    let other = folder.join("other");
+    fs::create_dir(&other).expect("room");
+    fs::rename(old, other.join("old.journal")).expect("there");
+    assert_eq!(result(&run(&mut count_into("8", &other, &[]))), (Some(0), "92\n", ""));
+    assert_eq!(names(&other).len(), 1, "nothing was left to count");
 }
 
 /// Some systems put a file of their own beside each one on a share.
@@ -194,12 +181,15 @@ fn names_that_begin_with_a_dot_are_no_journals() {
     }
     let again = count_shard(N, 0, 1, &folder);
     assert_eq!((again.units_before, again.left_out.len()), (shard.units, 0));
-    // Who names it means it. No unit is missing, so it is only a warning.
+    // Who names one means it. No unit is missing, so it is only a warning.
     let own = folder.join("n12-0000-of-0001.h.1.journal");
-    let named = output(&["merge", "--quiet", arg(&companion), arg(&own)]);
+    let letter = folder.join(".journal");
+    let named = output(&["merge", "--quiet", arg(&letter), arg(&own)]);
     assert_eq!((named.status.code(), stdout(&named)), (Some(0), TOTAL), "{named:?}");
-    assert!(stderr(&named).contains("left out: "), "{named:?}");
+    let warning = "/.journal: is not a journal of nqueens";
+    assert!(stderr(&named).contains(warning), "{named:?}");
     assert_eq!(stderr(&named).lines().count(), 1, "{named:?}");
+    refused(&output(&["merge", arg(&companion)]), 2, &["is not a journal of nqueens"]);
 }
 
 /// Also such as may not be read, and hidden ones: snapshots and the like.
@@ -215,7 +205,7 @@ fn folders_within_a_folder_are_not_read() {
             // Its name says that it is a journal.
             let read = output(&["merge", "--json", arg(&folder)]);
             assert_eq!(json(&read)["total"], Value::Null, "{name}");
-            assert!(stderr(&read).contains("is not a regular file"), "{name}: {read:?}");
+            assert!(stderr(&read).contains("is not a journal"), "{name}: {read:?}");
         } else {
             for command in ["merge", "status", "verify"] {
                 let read = output(&[command, "--json", arg(&folder)]);
@@ -245,58 +235,15 @@ fn folders_within_a_folder_are_not_read() {
     assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""));
 }
 
-/// What happens to a journal.
-type Change = fn(&Path);
-
-/// A record keeps what was read. Only the lines of units are looked up again.
-#[test]
-fn a_journal_that_changes_after_it_was_read_changes_no_record() {
-    let changes: [(Change, bool); 3] = [
-        (|path| fs::remove_file(path).expect("there"), false),
-        (|path| keep_lines(path, 3), false),
-        (|path| keep_lines(path, 9), true),
-    ];
-    for (change, has_lines) in changes {
-        let folder = folder_with_two("folders-changed", usize::MAX);
-        let path = folder.join("b.journal");
-        let record = Record::read(&[&path]).expect("readable").expect("units");
-        let text = fs::read_to_string(&path).expect("text");
-        // Lines 5 and 8, counted from 1, hold a unit each.
-        let numbers = [5, 8];
-        let unit = |number: usize| -> usize {
-            let line = text.lines().nth(number - 1).expect("a line");
-            units_of_line(line).start
-        };
-        let mut units = numbers.map(unit);
-        let mut found = record.find(&units);
-        found.sort_by_key(|found| found.line);
-        for (found, number) in found.iter().zip(numbers) {
-            assert_eq!((found.line, found.unit, &found.path), (number, unit(number), &path));
-            assert_eq!(Some(found.count), record.count(found.unit));
-            assert!(!found.machine.is_empty());
-        }
-        assert_eq!(found.len(), 2);
-        change(&path);
-        units.sort_unstable();
-        assert_eq!(record.find(&units).len(), if has_lines { 2 } else { 0 });
-        assert_eq!(record.total(), Some(14_200));
-    }
-}
-
 /// Text that went through Windows ends its lines with two bytes.
 #[test]
 fn line_ends_of_windows_change_nothing() {
     let folder = fresh_folder("folders-windows");
-    let path = folder.join("q.journal");
-    assert!(run(&mut count_into("12", &path, &[])).status.success());
+    assert!(run(&mut count_into("12", &folder, &[])).status.success());
+    let path = journal_in(&folder);
     let text = fs::read_to_string(&path).expect("text");
     fs::write(&path, text.replace('\n', "\r\n")).expect("room");
-    for args in [&["merge", "--quiet"][..], &["count", "12", "--quiet", "--journal"]] {
-        assert_eq!(result(&run(nqueens(args).arg(&path))), (Some(0), TOTAL, ""));
-    }
-    // What is counted from now on stands behind it.
-    fs::write(&path, text.lines().take(3).map(|line| line.to_owned() + "\r\n").collect::<String>())
-        .expect("room");
-    assert_eq!(result(&run(&mut count_into("12", &path, &[]))), (Some(0), TOTAL, ""));
-    assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), TOTAL, ""));
+    assert_eq!(result(&output(&["merge", "--quiet", arg(&folder)])), (Some(0), TOTAL, ""));
+    assert_eq!(result(&run(&mut count_into("12", &folder, &[]))), (Some(0), TOTAL, ""));
+    assert_eq!(names(&folder).len(), 1, "nothing was left to count");
 }

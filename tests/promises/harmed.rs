@@ -1,522 +1,338 @@
-//! Promise: a journal that others move, remove or change while it is being written is reported at once, the result is
-//! printed, nothing is called recorded that is not, and what the process still has is saved. docs/JOURNAL.md makes this promise under "A journal that others
-//! move, remove or change" and "Two processes".
+//! Promise: a count whose journal is moved, removed or cut goes on in a new file in the folder within seconds, and loses
+//! no unit that the open file still held. docs/JOURNAL.md makes this promise under "What is promised".
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command};
 
-use crate::common::processes::{send, shim, wait_for, wait_for_units, wait_until_stopped};
+use nqueens::record::journals_in;
+
+use crate::common::processes::{
+    send, units_found_by_resuming, wait_for, wait_for_units, wait_until, wait_until_stopped,
+};
 use crate::common::{
-    arg, as_folder, contents, count_into, finish, fresh_folder, keep_lines, nqueens, output,
-    refused, result, run, shell, some_units, spawn, stderr, stdout,
+    arg, contents, count_into, finish, fresh_folder, journal_in, json, output, record_of, refused,
+    result, run, some_units, spawn, stderr, stdout,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
 const N: &str = "17";
 const TOTAL: &str = "95815104\n";
 
-/// A count of some seconds.
-fn slow_count(journal: &Path) -> Command {
-    count_into(N, journal, &["--kernel", "portable", "--threads", "1"])
+/// A count that takes at least a second.
+fn slow_count(folder: &Path) -> Command {
+    count_into(N, folder, &["--kernel", "portable", "--threads", "1"])
+}
+
+/// Q(20): minutes of work. Nobody waits for its end.
+fn long_count(folder: &Path) -> Command {
+    let args = ["--kernel", "portable", "--threads", "1", "--progress", "never"];
+    count_into("20", folder, &args)
+}
+
+/// A path in a new folder, for the folder of a count.
+fn folder(name: &str) -> PathBuf {
+    fresh_folder(&format!("harmed-{name}")).join("count")
 }
 
 /// What happens to a journal while it is being written.
 type Harm = fn(&Path);
 
-fn overwrite(path: &Path) {
-    let mut file = fs::OpenOptions::new().write(true).open(path).expect("it is there");
-    file.write_all(&[0; 200]).expect("room");
+fn remove_file(path: &Path) {
+    fs::remove_file(path).expect("it is there");
 }
 
-/// The journal in which a process goes on, as its message says. If it is not at the path of the first one, the message
-/// names the option that resumes it.
+fn remove_folder(path: &Path) {
+    fs::remove_dir_all(path.parent().expect("a folder")).expect("it is there");
+}
+
+/// Moves the journal out of the folder.
+fn move_away(path: &Path) {
+    let above = path.parent().expect("a folder").with_file_name("away");
+    fs::rename(path, above).expect("it is there");
+}
+
+fn replace_by_longer_file(path: &Path) {
+    let other = path.with_extension("other");
+    fs::write(&other, "a letter\n".repeat(10_000)).expect("room");
+    fs::rename(other, path).expect("it is there");
+}
+
+/// The program sed puts a new file in the place of the old one.
+fn edit(path: &Path) {
+    let edit = Command::new("sed").args(["-i", "3d"]).arg(path).status();
+    assert!(edit.expect("sed is there").success());
+}
+
+/// As the shell does for `> file`.
+fn empty(path: &Path) {
+    cut(path, 0);
+}
+
+fn cut_in_a_line(path: &Path) {
+    let length = fs::metadata(path).expect("it is there").len();
+    cut(path, length - 5);
+}
+
+fn cut(path: &Path, length: u64) {
+    let file = OpenOptions::new().write(true).open(path).expect("it is there");
+    file.set_len(length).expect("it can be cut");
+}
+
+/// Starts a count, and harms its journal once there are units in it.
+fn harm(folder: &Path, mut count: Command, harm: Harm) -> crate::common::Running {
+    let mut child = spawn(&mut count);
+    wait_for_units(folder, &mut child, 0);
+    harm(&journal_in(folder));
+    child
+}
+
+/// The journal in which a process goes on, as its only message says.
 fn saved_journal(message: &str) -> PathBuf {
-    let (_, rest) = message.split_once("all that it held is saved in ").expect("a message");
-    let (saved, rest) = rest.split_once(", and the count goes on there").expect("a message");
-    if let Some(advice) = rest.strip_prefix(": the same command with --journal ") {
-        assert!(advice.starts_with(&format!("{saved} uses it\n")), "{message}");
-    }
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.starts_with("nqueens: warning: "), "{message}");
+    let held = ".journal: was moved, removed or cut; all that it held is in ";
+    let (_, rest) = message.split_once(held).expect(message);
+    let (saved, rest) = rest.split_once(", and the count goes on there").expect(message);
+    assert_eq!(rest.trim_end(), "", "{message}");
     PathBuf::from(saved)
 }
 
 #[test]
-fn a_count_whose_journal_is_harmed_prints_its_total() {
-    let harms: [(&str, Harm, &str); 7] = [
-        ("removed", |path| fs::remove_file(path).expect("there"), "removed or moved"),
-        (
-            "moved",
-            |path| fs::rename(path, path.with_extension("elsewhere.journal")).expect("there"),
-            "removed or moved",
-        ),
-        (
-            "replaced",
-            |path| {
-                let other = path.with_extension("other");
-                fs::write(&other, "a letter\n").expect("room");
-                fs::rename(other, path).expect("there");
-            },
-            "replaced by another file",
-        ),
-        (
-            "cut",
-            |path| {
-                let file = fs::OpenOptions::new().write(true).open(path).expect("there");
-                file.set_len(0).expect("it can be cut");
-            },
-            "was cut or written by another process",
-        ),
-        // The program sed puts a new file in the place of the old one.
-        (
-            "edited",
-            |path| {
-                let edit = Command::new("sed").args(["-i.bak", "3d"]).arg(path).status();
-                assert!(edit.expect("sed is there").success());
-            },
-            "replaced by another file",
-        ),
-        ("overwritten", overwrite, "line 1 is damaged"),
-        (
-            "overwritten by another count",
-            |path| {
-                let other = path.with_extension("other.journal");
-                assert!(run(&mut count_into("8", &other, &[])).status.success());
-                let mut file = fs::OpenOptions::new().write(true).open(path).expect("there");
-                file.write_all(&fs::read(other).expect("there")).expect("room");
-            },
-            "was overwritten by a journal of another count during the count (n=8 count=first engine=",
-        ),
+fn a_count_whose_journal_is_harmed_ends_well() {
+    let harms: [(&str, Harm); 5] = [
+        ("removed", remove_file),
+        ("folder-removed", remove_folder),
+        ("moved", move_away),
+        ("replaced", replace_by_longer_file),
+        ("edited", edit),
     ];
-    for (name, harm, reason) in harms {
-        let path = fresh_folder(&format!("record-harm-{name}")).join("q.journal");
-        let mut child = spawn(&mut slow_count(&path));
-        wait_for_units(&path, &mut child, 0);
-        harm(&path);
-        let output = finish(child);
-        let (code, answer, message) = result(&output);
-        assert!(message.contains(reason), "{name}: {message}");
-        if reason.contains("removed") || reason.contains("replaced") {
-            // The count has gone on in another file, and nothing is lost.
-            assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
-            let saved = saved_journal(message);
-            let is_path_free = reason == "removed or moved";
-            assert_eq!(saved == path, is_path_free, "{name}: {message}");
-            assert_eq!(saved.parent(), path.parent());
-            assert_eq!(contents(&saved).total(), Some(95_815_104), "{name}");
-            if is_path_free {
-                assert_eq!(result(&run(&mut count_into(N, &path, &[]))).2, "", "the same command");
-            }
-            continue;
-        }
-        assert_eq!((code, answer), (Some(1), TOTAL), "{name}: {message}");
-        assert!(message.contains("Q(17) = 95815104 is counted"), "{name}: {message}");
-        if name == "cut" {
-            // As the message says.
-            assert!(message.contains("the same command counts what is missing"), "{message}");
-            let again = run(&mut slow_count(&path));
-            assert_eq!(result(&again), (Some(0), TOTAL, ""), "{name}");
-        }
+    for (name, harm_it) in harms {
+        let folder = folder(name);
+        let ended = finish(harm(&folder, slow_count(&folder), harm_it));
+        let (code, answer, message) = result(&ended);
+        assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
+        let saved = saved_journal(message);
+        assert_eq!(saved.parent(), Some(&*folder), "{name}");
+        assert_eq!(contents(&saved).total(), Some(95_815_104), "{name}");
+        assert_eq!(record_of(&[&folder]).total(), Some(95_815_104), "{name}");
     }
 }
 
-/// What another process appended is a damaged line, and all units are in the others.
+/// What was cut off is gone. Whoever reads the folder then finds a journal that is good but for the line that was cut.
 #[test]
-fn a_line_of_somebody_else_costs_a_warning() {
-    let folder = fresh_folder("harmed-appended");
-    let path = folder.join("q.journal");
-    let mut child = spawn(&mut slow_count(&path));
-    wait_for_units(&path, &mut child, 0);
-    let mut file = fs::OpenOptions::new().append(true).open(&path).expect("there");
-    file.write_all(b"done units=1..2\n").expect("room");
-    let counted = finish(child);
-    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), TOTAL), "{counted:?}");
-    assert!(stderr(&counted).contains("is damaged ("), "it is told at the end: {counted:?}");
-    let text = fs::read_to_string(&path).expect("text");
-    let number = 1 + text.lines().position(|line| line == "done units=1..2").expect("a line");
-    let again = run(&mut slow_count(&path));
-    assert_eq!((again.status.code(), stdout(&again)), (Some(0), TOTAL), "{again:?}");
-    let take_out = format!("sed -i.bak '{number}d' {}", arg(&path));
-    let warning = format!("nqueens: warning: left out: {}: line {number} is", path.display());
-    assert!(stderr(&again).starts_with(&warning), "{again:?}");
-    let merged = output(&["merge", arg(&path)]);
-    assert!(stderr(&merged).ends_with(&format!(": {take_out}\n")), "{merged:?}");
-    assert!(shell(&folder, &take_out).status.success());
-    assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
-}
-
-/// What a process writes behind the cut begins with line 1, and a line that was cut in the middle harms no other one.
-#[test]
-fn a_journal_that_is_emptied_stays_a_journal() {
-    for length in [0, 400] {
-        let path = fresh_folder(&format!("harmed-emptied-{length}")).join("q.journal");
-        let mut child = spawn(&mut long_count(&path));
-        wait_for("some lines", &mut child, || {
-            fs::metadata(&path).ok().filter(|file| file.len() > 500)
-        });
-        let file = fs::OpenOptions::new().write(true).open(&path).expect("there");
-        file.set_len(length).expect("it can be cut");
-        wait_for("new lines", &mut child, || {
-            fs::metadata(&path).ok().filter(|file| file.len() > 900)
-        });
-        send("TERM", &child);
-        let stopped = finish(child);
-        assert_eq!(stopped.status.code(), Some(1), "{stopped:?}");
-        assert!(
-            stderr(&stopped).contains("the same command counts what is missing"),
-            "{stopped:?}"
-        );
-        let text = fs::read_to_string(&path).expect("text");
-        assert!(text.starts_with("nqueens-journal 2 "), "{text}");
-        let status = output(&["status", "--json", arg(&path)]);
-        let damaged_lines = stderr(&status).matches("is damaged").count();
-        assert_eq!(damaged_lines, usize::from(length > 0), "{status:?}");
-        assert!(crate::common::json(&status)["finished"].as_u64() > Some(0), "{status:?}");
+fn what_was_cut_off_is_counted_by_the_same_command() {
+    let harms: [(&str, Harm); 2] = [("emptied", empty), ("cut", cut_in_a_line)];
+    for (name, harm_it) in harms {
+        let folder = folder(name);
+        let ended = finish(harm(&folder, slow_count(&folder), harm_it));
+        let (code, answer, message) = result(&ended);
+        assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
+        assert!(saved_journal(message).exists(), "{name}: {message}");
+        assert_eq!(journals_in(&[&folder]).expect("there").len(), 2, "the old file is there");
+        let merged = output(&["merge", "--quiet", arg(&folder)]);
+        assert_eq!(merged.status.code(), Some(3), "{name}: {merged:?}");
+        let again = run(&mut slow_count(&folder));
+        let (code, answer, message) = result(&again);
+        assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
+        let is_of_damage = |line: &str| line.starts_with("nqueens: warning: left out: ");
+        assert!(message.lines().all(is_of_damage), "{name}: {message}");
+        assert_eq!(record_of(&[&folder]).total(), Some(95_815_104), "{name}");
     }
 }
 
-/// The last look is at the end, whenever that comes.
+/// The lines that come after the cut are kept at once, and not only at the end.
 #[test]
-fn a_count_that_is_stopped_as_its_journal_is_removed_loses_nothing() {
-    let path = fresh_folder("record-gone").join("q.journal");
-    let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
-    let mut child = spawn(&mut command);
-    let units = wait_for_units(&path, &mut child, 0);
-    fs::remove_file(&path).expect("it is there");
-    send("INT", &child);
-    let output = finish(child);
-    let (code, _, message) = result(&output);
-    assert_eq!(code, Some(3), "{message}");
-    assert!(message.contains("removed or moved"), "{message}");
-    assert!(message.contains("the same command resumes the count"), "{message}");
-    assert_eq!(saved_journal(message), path);
-    assert!(contents(&path).sum().units >= units);
-}
-
-/// All that a process knew is in a file with a name again, before anything else can happen to the process.
-#[test]
-fn a_kill_after_the_journal_was_removed_loses_nothing() {
-    let removals: [(&str, Harm); 2] = [
-        ("file", |path| fs::remove_file(path).expect("it is there")),
-        ("folder", |path| {
-            fs::remove_dir_all(path.parent().expect("a folder")).expect("it is there");
-        }),
-    ];
-    for (name, remove) in removals {
-        let folder = fresh_folder(&format!("harmed-killed-{name}")).join("q20");
-        fs::create_dir(&folder).expect("room");
-        let path = folder.join("q.journal");
-        let args = ["--kernel", "portable", "--threads", "1"];
-        let mut child = spawn(&mut count_into("20", &path, &args));
-        let before = wait_for_units(&path, &mut child, 0);
-        remove(&path);
-        let after = wait_for_units(&path, &mut child, before - 1);
-        assert!(after >= before, "{name}: {after} of {before} units");
-        let more = wait_for_units(&path, &mut child, after);
-        child.kill().expect("it runs");
-        child.wait().expect("ended");
-        let resumed = spawn(&mut count_into("20", &path, &["--progress", "never"]));
-        send("TERM", &resumed);
-        finish(resumed);
-        assert!(contents(&path).sum().units >= more, "{name}");
-    }
-}
-
-/// The folder of the journal is a file now, so the folder above takes the journal.
-#[test]
-fn a_journal_whose_folder_is_gone_is_saved_above_it() {
-    let above = fresh_folder("record-gone-above");
-    let folder = above.join("q17");
-    fs::create_dir(&folder).expect("room");
-    let path = folder.join("q.journal");
-    let mut child = spawn(&mut slow_count(&path));
-    wait_for_units(&path, &mut child, 0);
-    fs::remove_dir_all(&folder).expect("it is there");
-    fs::write(&folder, "a file").expect("room");
-    let output = finish(child);
-    let (code, answer, message) = result(&output);
-    assert_eq!((code, answer), (Some(0), TOTAL), "{message}");
-    let saved = saved_journal(message);
-    assert_eq!(saved.parent(), Some(&*above));
-    assert_eq!(contents(&saved).total(), Some(95_815_104));
-}
-
-/// What a process writes after another journal was copied over its own begins with line 1, so it can be told from the
-/// other one.
-#[test]
-fn a_journal_that_is_copied_over_costs_no_line_that_comes_later() {
-    let folder = fresh_folder("record-copied-over");
-    let path = folder.join("q.journal");
-    let other = folder.join("other");
-    let mut command = count_into("12", &folder.join("q12.journal"), &[]);
-    assert!(run(&mut command).status.success());
-    fs::rename(folder.join("q12.journal"), &other).expect("there");
-    let mut child = spawn(&mut long_count(&path));
-    wait_for_units(&path, &mut child, 0);
-    fs::write(&path, fs::read(&other).expect("there")).expect("room");
-    let length = fs::metadata(&other).expect("there").len();
-    wait_for("new lines", &mut child, || {
-        fs::metadata(&path).ok().filter(|file| file.len() > length + 700)
+fn a_count_goes_on_with_its_lines_after_a_cut() {
+    let folder = folder("goes-on");
+    let mut child = harm(&folder, long_count(&folder), empty);
+    wait_until("another journal", &mut child, || {
+        journals_in(&[&folder]).is_ok_and(|journals| journals.len() == 2)
     });
+    let units = || record_of(&[&folder]).sum().units;
+    let before = units();
+    wait_until("more units", &mut child, || units() > before);
     send("TERM", &child);
     let stopped = finish(child);
+    assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");
+    assert!(stderr(&stopped).contains("; the same command resumes the count"), "{stopped:?}");
+    let status = output(&["status", "--json", arg(&folder)]);
+    assert!(json(&status)["finished"].as_u64() > Some(before as u64), "{status:?}");
+}
+
+/// The last look at the file comes at the end, however soon that is.
+#[test]
+fn a_count_that_is_stopped_as_its_journal_is_removed_loses_nothing() {
+    let folder = folder("stopped");
+    let mut child = spawn(&mut long_count(&folder));
+    let units = wait_for_units(&folder, &mut child, 0);
+    remove_file(&journal_in(&folder));
+    send("INT", &child);
+    let stopped = finish(child);
     let message = stderr(&stopped);
-    assert_eq!(stopped.status.code(), Some(1), "{message}");
-    assert!(message.contains("was overwritten by a journal of another count"), "{message}");
-    let merged = output(&["merge", arg(&path)]);
-    let message = stderr(&merged);
-    assert!(message.contains("belong to another count (n=19 count=first"), "{message}");
-    assert!(!message.contains("sed -"), "{message}");
-    let commands = crate::common::commands_after("to be used in its place: ", message);
-    assert!(shell(&folder, &commands[0]).status.success());
-    let parts = nqueens::record::journals_in(&[path.with_extension("apart")]).expect("a folder");
-    let of_19: Vec<_> = parts.iter().filter(|path| arg(path).contains("n=19")).collect();
-    assert!(contents(of_19[0]).sum().units > 0);
+    assert_eq!(stopped.status.code(), Some(3), "{message}");
+    let (warning, rest) = message.split_once('\n').expect("lines");
+    assert_eq!(saved_journal(warning), journal_in(&folder));
+    assert!(rest.contains("; the same command resumes the count"), "{message}");
+    assert!(contents(&folder).sum().units >= units);
 }
 
-/// Half of Q(18).
-fn shard(index: usize, place: &Path) -> Command {
-    count_into("18", place, &["--shard", &format!("{index}/2")])
-}
-
-/// Half of Q(18): more than a second of work for one thread and the portable kernel.
-fn slow_shard(index: usize, place: &Path) -> Command {
-    let mut command = shard(index, place);
-    command.args(["--kernel", "portable", "--threads", "1"]);
-    command
-}
-
+/// All that a process knew is in a file with a name again within seconds, and the process adds to it.
 #[test]
-fn a_shard_whose_journal_is_removed_loses_nothing() {
-    let folder = fresh_folder("record-shard");
-    let mut child = spawn(&mut slow_shard(0, &folder));
-    let journal = wait_for("a journal", &mut child, || {
-        let path = fs::read_dir(&folder).ok()?.next()?.ok()?.path();
-        some_units(&path).map(|_| path)
-    });
-    fs::remove_file(&journal).expect("it is there");
-    let harmed = finish(child);
-    let (code, part, message) = result(&harmed);
-    assert_eq!(code, Some(0), "{message}");
-    assert!(message.contains("removed or moved"), "{message}");
-    let saved = saved_journal(message);
-    assert_eq!(saved.file_name(), journal.file_name(), "its name was free");
-    let merge = ["merge", "--quiet", arg(&folder)];
-    let again = run(&mut shard(0, &folder));
-    assert_eq!(result(&again), (Some(0), part, ""));
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing was left to count");
-    let other = run(&mut shard(1, &folder));
-    assert!(other.status.success(), "{other:?}");
-    assert_eq!(result(&output(&merge)), (Some(0), "666090624\n", ""));
+fn a_kill_after_the_journal_was_removed_loses_nothing() {
+    let removals: [(&str, Harm); 2] =
+        [("killed-file", remove_file), ("killed-folder", remove_folder)];
+    for (name, remove) in removals {
+        let folder = folder(name);
+        let mut child = spawn(&mut long_count(&folder));
+        let before = wait_for_units(&folder, &mut child, 0);
+        remove(&journal_in(&folder));
+        let after = wait_for_units(&folder, &mut child, before - 1);
+        let more = wait_for_units(&folder, &mut child, after);
+        child.kill().expect("it runs");
+        child.wait().expect("ended");
+        assert!(contents(&folder).sum().units >= more, "{name}");
+        let found = units_found_by_resuming("20", &folder);
+        assert!(found >= more, "{name}: {found} of {more} units");
+    }
 }
 
-/// Whether the folder goes before or after it was first synced, the disk is not blamed.
+/// No file can be made in it. What was written before was moved with the folder.
 #[test]
-fn a_shard_whose_folder_is_removed_says_so() {
-    let folder = fresh_folder("record-folder");
-    let place = as_folder(&folder);
-    let mut child = spawn(&mut slow_shard(0, &place));
-    wait_for("a journal", &mut child, || some_units(&folder));
-    fs::remove_dir_all(&folder).expect("it is there");
-    let output = finish(child);
-    let (code, _, message) = result(&output);
-    assert_eq!(code, Some(0), "{message}");
-    assert!(message.contains("removed or moved") && !message.contains("disk"), "{message}");
-    let saved = fs::read_dir(&folder).expect("the process makes the folder again").count();
-    assert_eq!(saved, 1);
-    let again = run(&mut shard(0, &place));
-    assert_eq!(again.status.code(), Some(0), "{again:?}");
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 1, "nothing was left to count");
+fn a_count_whose_folder_becomes_a_file_ends() {
+    let folder = folder("file");
+    let away = folder.with_file_name("away");
+    let mut child = spawn(&mut long_count(&folder));
+    let units = wait_for_units(&folder, &mut child, 0);
+    fs::rename(&folder, &away).expect("it is there");
+    fs::write(&folder, "a file").expect("room");
+    refused(&finish(child), 1, &[arg(&folder), "cannot create the journal: "]);
+    assert!(contents(&away).sum().units >= units);
 }
 
-/// Returns the lines that a process prints on stderr.
-fn messages(child: &mut Child) -> Lines<BufReader<ChildStderr>> {
-    BufReader::new(child.stderr.take().expect("a pipe")).lines()
-}
-
-/// Reads messages up to one with this text, and returns that.
+/// Reads the messages of a process up to one with this text, and returns that.
 fn wait_for_line(messages: &mut Lines<BufReader<ChildStderr>>, wanted: &str) -> String {
     let mut lines = messages.map_while(Result::ok);
     let found = lines.find(|line| line.contains(wanted));
     found.unwrap_or_else(|| panic!("the count ended without '{wanted}'"))
 }
 
-/// Q(19): half a minute of work, so that a test that waits for a message in vain ends as well.
-fn long_count(journal: &Path) -> Command {
-    let args = ["--kernel", "portable", "--threads", "1", "--progress", "always"];
-    count_into("19", journal, &args)
+/// The lines that a process prints on stderr.
+fn messages(child: &mut Child) -> Lines<BufReader<ChildStderr>> {
+    BufReader::new(child.stderr.take().expect("a pipe")).lines()
 }
 
-/// Long before the end, which may be weeks away; and nothing is lost if the file comes back over the new one.
+/// The end may be weeks away. Nor is anything lost if the file comes back over the new one.
 #[test]
 fn a_journal_that_is_gone_is_reported_while_the_count_goes_on() {
-    let path = fresh_folder("harmed-at-once").join("q.journal");
-    let away = path.with_extension("away");
-    let mut command = long_count(&path);
-    let mut child = spawn(&mut command);
-    wait_for_units(&path, &mut child, 0);
+    let folder = folder("at-once");
+    let mut child = spawn(&mut long_count(&folder));
+    wait_for_units(&folder, &mut child, 0);
+    let first = journal_in(&folder);
+    let away = first.with_extension("away");
     let mut messages = messages(&mut child);
-    fs::rename(&path, &away).expect("there");
-    let said = wait_for_line(&mut messages, "warning: ");
-    assert!(said.contains("q.journal: was removed or moved during the count"), "{said}");
-    fs::rename(&away, &path).expect("there");
-    let said = wait_for_line(&mut messages, "warning: ") + "\n";
-    let saved = saved_journal(&said);
-    assert_ne!(saved, path, "the old file is there");
+    fs::rename(&first, &away).expect("it is there");
+    let saved = saved_journal(&wait_for_line(&mut messages, "warning: "));
+    assert_eq!(saved, first, "its name was free");
+    fs::rename(&away, &first).expect("it is there");
+    let saved = saved_journal(&wait_for_line(&mut messages, "warning: "));
+    assert_ne!(saved, first, "the old file is there");
+    assert!(contents(&saved).sum().units >= contents(&first).sum().units);
+    // The new file shows as well that the process counts.
+    refused(&run(&mut long_count(&folder)), 4, &["another process"]);
     send("TERM", &child);
-    let advice = format!("; the same command with --journal {} resumes the count", saved.display());
-    wait_for_line(&mut messages, &advice);
     assert_eq!(finish(child).status.code(), Some(3));
-    assert!(contents(&saved).sum().units >= contents(&path).sum().units);
 }
 
-/// Makes the program see another inode number whenever it looks at a file.
-fn with_changing_inodes(command: &mut Command) -> &mut Command {
-    command.env("LD_PRELOAD", shim()).env("SHIM_INODES", "changing")
-}
-
-/// As on some network file systems and in some containers. The number says nothing, so nothing is harmed.
+/// It is the same file, so nothing has to be done.
 #[test]
-fn a_file_system_that_changes_inode_numbers_harms_no_journal() {
-    let folder = fresh_folder("harmed-inodes");
-    let looks = run(with_changing_inodes(Command::new("stat").args(["-c", "%i", ".", "."])));
-    let numbers: Vec<&str> = stdout(&looks).lines().collect();
-    assert!(numbers.len() == 2 && numbers[0] != numbers[1], "the shim does nothing: {looks:?}");
-
-    let path = folder.join("q.journal");
-    let log = folder.join("syncs");
-    let long = || {
-        let mut command = count_into("22", &path, &["--kernel", "portable", "--threads", "1"]);
-        with_changing_inodes(&mut command).env("SHIM_SYNC_LOG", &log);
-        command
-    };
-    let mut units = 0;
-    for _ in 0..2 {
-        let _ = fs::remove_file(&log);
-        let mut child = spawn(&mut long());
-        // The file is looked at before each sync.
-        wait_for("two syncs", &mut child, || {
-            let syncs = fs::read_to_string(&log).unwrap_or_default();
-            (syncs.matches("ended").count() >= 2).then_some(())
-        });
-        units = wait_for_units(&path, &mut child, units);
-        send("TERM", &child);
-        let stopped = finish(child);
-        let message = stderr(&stopped);
-        assert_eq!(stopped.status.code(), Some(3), "{message}");
-        assert_eq!(message.lines().count(), 1, "{message}");
-        assert!(message.contains("; the same command resumes the count"), "{message}");
-    }
-    // Also in a folder, and to the end.
-    for args in [&["--shard", "0/2"][..], &["--shard", "1/2"], &[]] {
-        let mut command = count_into("12", &as_folder(&folder.join("q12")), args);
-        let counted = run(with_changing_inodes(&mut command));
-        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{args:?}");
-    }
-    let merge = run(with_changing_inodes(nqueens(&["merge", "-q"]).arg(folder.join("q12"))));
-    assert_eq!(result(&merge), (Some(0), "14200\n", ""));
-}
-
-/// The process writes into a file without a name, and the copy lacks what comes from now on.
-#[test]
-fn a_journal_that_a_copy_replaced_is_noticed() {
-    for are_inodes_changing in [false, true] {
-        let path = fresh_folder("harmed-replaced").join("q.journal");
-        let copy = path.with_extension("copy");
-        let mut command = long_count(&path);
-        if are_inodes_changing {
-            with_changing_inodes(&mut command);
-        }
-        let mut child = spawn(&mut command);
-        wait_for_units(&path, &mut child, 0);
-        fs::copy(&path, &copy).expect("room");
-        fs::rename(&copy, &path).expect("there");
-        let mut messages = messages(&mut child);
-        let said = wait_for_line(&mut messages, "warning: ");
-        assert!(
-            said.contains(
-                "q.journal: was removed or moved during the count, or replaced by another file"
-            ),
-            "{said}"
-        );
-        let saved = saved_journal(&(said + "\n"));
-        send("TERM", &child);
-        let resumes = format!("with --journal {} resumes the count", saved.display());
-        wait_for_line(&mut messages, &resumes);
-        assert_eq!(finish(child).status.code(), Some(3));
-        let held = some_units(&path).expect("the copy holds what was there before").sum().units;
-        assert!(contents(&saved).sum().units >= held);
-    }
-}
-
-/// A copy that holds everything is as good as the file.
-#[test]
-fn a_journal_that_a_whole_copy_replaced_is_good() {
-    let path = fresh_folder("harmed-copy").join("q.journal");
-    let mut child = spawn(&mut slow_count(&path));
-    wait_for_units(&path, &mut child, 0);
+fn a_journal_that_got_another_name_and_its_own_again_is_good() {
+    let folder = folder("same");
+    let mut child = spawn(&mut slow_count(&folder));
+    wait_for_units(&folder, &mut child, 0);
     send("STOP", &child);
     wait_until_stopped(&mut child);
-    fs::rename(&path, path.with_extension("old")).expect("there");
-    fs::hard_link(path.with_extension("old"), &path).expect("there");
+    let path = journal_in(&folder);
+    let old = path.with_extension("old");
+    fs::rename(&path, &old).expect("it is there");
+    fs::hard_link(&old, &path).expect("it is there");
     send("CONT", &child);
     assert_eq!(result(&finish(child)), (Some(0), TOTAL, ""));
+    assert_eq!(contents(&journal_in(&folder)).total(), Some(95_815_104));
 }
 
-/// What is true of the file is said, and the command that the message names comes to the total.
+/// The process does not see it, and whoever reads the folder does. Only the damaged lines are lost.
 #[test]
-fn a_journal_that_lost_whole_lines_is_resumed() {
-    let path = fresh_folder("harmed-cut").join("q.journal");
-    let mut child = spawn(&mut slow_count(&path));
-    wait_for_units(&path, &mut child, 0);
-    send("STOP", &child);
-    wait_until_stopped(&mut child);
-    keep_lines(&path, 2);
-    send("CONT", &child);
-    let cut = finish(child);
-    let (code, answer, message) = result(&cut);
-    assert_eq!((code, answer), (Some(1), TOTAL), "{message}");
-    assert!(message.contains("was cut or written by another process"), "{message}");
-    assert!(message.contains("the same command counts what is missing"), "{message}");
-    assert!(!message.contains("set it aside"), "{message}");
-    assert_eq!(result(&run(&mut slow_count(&path))), (Some(0), TOTAL, ""));
-}
-
-/// As on network file systems whose locks hold within one machine only: both processes are told, and no line of either
-/// is cut off.
-#[test]
-fn two_writers_where_locks_do_nothing_are_both_told_and_lose_nothing() {
-    let path = fresh_folder("harmed-two").join("q.journal");
-    let writer = || {
-        let mut command = count_into("20", &path, &["--kernel", "portable", "--threads", "1"]);
-        command.env("LD_PRELOAD", shim()).env("SHIM_LOCKS", "none");
-        command
-    };
-    let told = "was cut or written by another process during the count";
-    let mut first = spawn(&mut writer());
-    wait_for_units(&path, &mut first, 0);
-    // The second one may be refused if the first one writes between its reading and its first line.
-    let mut second = loop {
-        let mut second = spawn(&mut writer());
-        let before = fs::read(&path).expect("there");
-        let begun = wait_for("a second run", &mut first, || {
-            let text = fs::read_to_string(&path).ok()?;
-            let is_there = text.matches("\nrun ").count() > 1;
-            let has_ended = second.try_wait().expect("a status").is_some();
-            (is_there || has_ended).then_some(is_there)
+fn lines_that_others_write_into_a_journal_are_left_out_by_the_next_command() {
+    fn append(path: &Path) {
+        let mut file = OpenOptions::new().append(true).open(path).expect("it is there");
+        file.write_all(b"done units=1..2\n").expect("room");
+    }
+    fn overwrite(path: &Path) {
+        let mut file = OpenOptions::new().write(true).open(path).expect("it is there");
+        file.write_all(&[0; 800]).expect("room");
+    }
+    let harms: [(&str, Harm); 2] = [("appended", append), ("overwritten", overwrite)];
+    for (name, harm_it) in harms {
+        let folder = folder(name);
+        let mut child = spawn(&mut slow_count(&folder));
+        wait_until("some lines", &mut child, || {
+            let path = some_units(&folder).map(|_| journal_in(&folder));
+            path.is_some_and(|path| fs::metadata(path).is_ok_and(|file| file.len() > 1000))
         });
-        assert!(fs::read(&path).expect("there").starts_with(&before), "lines were cut off");
-        if begun {
-            break second;
-        }
-        refused(&finish(second), 4, &["another process has locked this journal"]);
-    };
-    wait_for_line(&mut messages(&mut first), told);
-    let held = some_units(&path).expect("units").sum().units;
-    wait_for_line(&mut messages(&mut second), told);
-    send("KILL", &first);
-    send("KILL", &second);
-    finish(first);
-    finish(second);
-    assert!(some_units(&path).expect("units").sum().units >= held);
+        let path = journal_in(&folder);
+        harm_it(&path);
+        assert_eq!(result(&finish(child)), (Some(0), TOTAL, ""), "{name}");
+        let again = run(&mut slow_count(&folder));
+        assert_eq!((again.status.code(), stdout(&again)), (Some(0), TOTAL), "{again:?}");
+        let warning = format!("nqueens: warning: left out: {}: line", path.display());
+        assert!(stderr(&again).starts_with(&warning), "{again:?}");
+        assert!(stderr(&again).ends_with(" damaged\n"), "{again:?}");
+        assert_eq!(record_of(&[&folder]).total(), Some(95_815_104), "{name}");
+    }
+}
+
+/// Half of Q(18): more than a second of work for one thread and the portable kernel.
+fn slow_shard(index: usize, folder: &Path) -> Command {
+    let shard = format!("{index}/2");
+    let args = ["--shard", &shard, "--kernel", "portable", "--threads", "1"];
+    count_into("18", folder, &args)
+}
+
+#[test]
+fn a_shard_whose_journal_is_removed_loses_nothing() {
+    let folder = folder("shard");
+    let ended = finish(harm(&folder, slow_shard(0, &folder), remove_file));
+    let (code, part, message) = result(&ended);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(saved_journal(message), journal_in(&folder));
+    assert_eq!(result(&run(&mut slow_shard(0, &folder))), (Some(0), part, ""));
+    assert_eq!(journals_in(&[&folder]).expect("there").len(), 1, "nothing was left to count");
+    assert!(run(&mut slow_shard(1, &folder)).status.success());
+    let merged = output(&["merge", "--quiet", arg(&folder)]);
+    assert_eq!(result(&merged), (Some(0), "666090624\n", ""));
+}
+
+/// Two processes that count a board at once would both count the same units, and twice the time would be lost.
+#[test]
+fn a_second_process_is_refused_unless_it_counts_another_shard() {
+    let folder = folder("second");
+    let shard = |index: &str| count_into("24", &folder, &["--shard", index, "--threads", "1"]);
+    let mut first = spawn(&mut shard("0/2"));
+    let units = wait_for_units(&folder, &mut first, 0);
+    refused(&run(&mut shard("0/2")), 4, &[arg(&folder), "another process counts this"]);
+    let mut other = spawn(&mut shard("1/2"));
+    wait_for("units of the other shard", &mut other, || {
+        let record = some_units(&folder)?;
+        (record.files().len() == 2 && record.sum().units > units).then_some(())
+    });
+    // Reading is allowed.
+    let verify = output(&["verify", "--units", "0", arg(&folder)]);
+    assert_eq!(verify.status.code(), Some(0), "{verify:?}");
+    assert!(stderr(&verify).contains("not finished"), "{verify:?}");
+    for child in [first, other] {
+        send("TERM", &child);
+        assert_eq!(finish(child).status.code(), Some(3));
+    }
 }

@@ -1,14 +1,13 @@
 //! Promise: a kill loses the units in progress, and of the finished work of each thread no more than 1% of the run so
-//! far, but at least 0.1 s and at most 10 s. docs/JOURNAL.md makes this promise under "A kill". A line that has been
+//! far, but at least 0.1 s and at most 10 s. docs/JOURNAL.md makes this promise under "What is promised". A line that has been
 //! written survives its process, so these tests compare what is finished with the lines in the file.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use nqueens::record::Record;
 use nqueens::{Cancel, Count, Engine, Kernel, OnProgress, SoFar, UnitsDone};
 
-use crate::common::{fresh, size};
+use crate::common::{fresh_folder, record_of, size};
 
 /// The finished work that a kill may lose after a run of this length.
 fn allowed_loss(age: Duration) -> Duration {
@@ -28,13 +27,13 @@ struct Seen {
 /// machine cannot fail the test.
 #[test]
 fn a_kill_loses_little_of_the_finished_work() {
-    let path = fresh("kill-little.journal");
+    let folder = fresh_folder("kill-little");
     let cancel = Cancel::new();
     let seen = Mutex::new(Seen::default());
     let observer = OnProgress(|so_far: &SoFar<'_>| {
         let done = so_far.newest;
         let mut seen = seen.lock().expect("no panic");
-        let record = Record::read(&[&path]).expect("readable").expect("a plan");
+        let record = record_of(&[&folder]);
         seen.unrecorded.retain(|report| record.count(report.units.start).is_none());
         // The report that comes just now is not among them, because its units may still be written.
         let lost: Duration = seen.unrecorded.iter().map(|report| report.cpu_time).sum();
@@ -51,7 +50,7 @@ fn a_kill_loses_little_of_the_finished_work() {
         }
     });
     let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::PORTABLE).threads(1);
-    let stopped = count.journal(&path).stop_on(&cancel).observer(&observer).run();
+    let stopped = count.journal(&folder).stop_on(&cancel).observer(&observer).run();
     let stopped = stopped.expect("a part of a count");
     assert!(!stopped.is_complete(), "the count takes minutes");
 }
@@ -65,15 +64,15 @@ fn lines_are_written_as_often_as_the_age_of_the_run_asks() {
     use std::fs;
 
     use crate::common::processes::shim;
-    use crate::common::{count_into, result, run};
+    use crate::common::{count_into, journal_in, result, run};
 
-    let path = fresh("kill-age.journal");
+    let folder = fresh_folder("kill-age");
     let args = ["--engine", "subtrees", "--split-rows", "4", "--kernel", "portable", "-t", "1"];
-    let mut count = count_into("16", &path, &args);
+    let mut count = count_into("16", &folder, &args);
     count.env("LD_PRELOAD", shim()).env("SHIM_TICK_MS", "60");
     assert_eq!(result(&run(&mut count)), (Some(0), "14772512\n", ""));
 
-    let text = fs::read_to_string(&path).expect("text");
+    let text = fs::read_to_string(journal_in(&folder)).expect("text");
     let mut before = Duration::ZERO;
     let mut longest = Duration::ZERO;
     for line in text.lines().filter(|line| line.starts_with("done ")) {

@@ -28,8 +28,6 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod device;
 #[cfg(target_os = "linux")]
-mod disk;
-#[cfg(target_os = "linux")]
 mod record;
 
 // Damage makes no number wrong, and costs only the lines that it hits.

@@ -20,9 +20,9 @@ use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
 use nqueens::{Cancel, Count, Engine, Error, OnProgress, SoFar};
 
 use crate::common::{
-    NQUEENS, Running, arg, as_folder, contents, count_into, eight_units_with_two_counts, finish,
-    first_line_with_check_digits, fresh, fresh_folder, json, nqueens, plan_of, refused, run, size,
-    spawn, stderr, stdout, with_check_digits,
+    NQUEENS, Running, arg, contents, count_into, finish, first_line_with_check_digits, fresh,
+    fresh_folder, journal_in, json, nqueens, plan_of, refused, run, size, spawn, stderr, stdout,
+    with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -138,13 +138,12 @@ mod needs_cgroups {
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
             let words = ["n = 30 on 2 threads", "--engine subtrees"];
             refused(&group.run("count 30 --threads 2"), 1, &words);
-            // It was not counted, so no file was made, empty or not.
-            let out = fresh("memory-refused");
-            for (args, ending) in [("", ".journal"), ("--shard 0/2", "/"), ("", "/")] {
-                let place = format!("{}{ending}", out.display());
-                let args = format!("count 30 {args} --threads 2 --journal {place}");
+            // It was not counted, so no folder was made.
+            let folder = fresh("memory-refused");
+            for args in ["", "--shard 0/2"] {
+                let args = format!("count 30 {args} --threads 2 --journal {}", folder.display());
                 refused(&group.run(&args), 1, &["n = 30 on 2 threads"]);
-                assert!(!Path::new(&place).exists(), "{args}");
+                assert!(!folder.exists(), "{args}");
             }
             answers(&group.run("count 18 --threads 2 --quiet"), "666090624\n");
             let estimate = group.run("estimate 22 --threads 1 --seconds 1");
@@ -196,16 +195,13 @@ mod needs_cgroups {
         assert!(terminal.contains("666090624") && !terminal.contains("18 ["), "{terminal}");
         assert!(!terminal.contains("panicked"), "{terminal}");
         // Journals are read without any further thread.
-        let journal = concat!(env!("CARGO_TARGET_TMPDIR"), "/pids.journal");
-        let _ = fs::remove_file(journal);
-        answers(
-            &group.run(&format!("count 12 --threads 1 --quiet --journal {journal}")),
-            "14200\n",
-        );
+        let folder = fresh("memory-pids");
+        let folder = arg(&folder);
+        answers(&group.run(&format!("count 12 --threads 1 --quiet --journal {folder}")), "14200\n");
         let alone = Group::new("pids", "alone", "1");
-        answers(&alone.run(&format!("merge --quiet {journal}")), "14200\n");
-        answers(&alone.run(&format!("status --quiet {journal}")), "100\n");
-        refused(&alone.run(&format!("verify {journal}")), 1, &["cannot start", "alone"]);
+        answers(&alone.run(&format!("merge --quiet {folder}")), "14200\n");
+        answers(&alone.run(&format!("status --quiet {folder}")), "100\n");
+        refused(&alone.run(&format!("verify {folder}")), 1, &["cannot start", "alone"]);
     }
 
     /// When the programs in the other group end, there are threads.
@@ -317,9 +313,9 @@ fn journals_take_the_stated_memory_and_no_more() {
     let stated = 1000;
     let journals = 10_000;
     let folder = fresh_folder("memory-journals");
-    let whole = folder.join("0.journal");
     let lines = ["--engine", "subtrees", "--threads", "16"];
-    answers(&finish(spawn(&mut count_into("12", &whole, &lines))), "14200\n");
+    answers(&finish(spawn(&mut count_into("12", &folder, &lines))), "14200\n");
+    let whole = journal_in(&folder);
     for number in 1..journals {
         fs::copy(&whole, folder.join(format!("{number}.journal"))).expect("room");
     }
@@ -349,20 +345,6 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
     };
     let words = ["the recount needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
-}
-
-/// Eight units of n = 24, each with two different counts, and 7 MB for each thread that counts one of them again.
-#[test]
-fn a_check_of_units_with_two_counts_keeps_within_the_memory() {
-    let path = fresh("memory-disputed.journal");
-    eight_units_with_two_counts(24, &path);
-    let mut verify = nqueens(&["verify", arg(&path), "--threads", "8"]);
-    let refused = finish(spawn(verify.env("NQUEENS_MEMORY", "60M")));
-    assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), ""), "{refused:?}");
-    let words = ["the recount needs 57 MiB for n = 24 on 8 threads", "NQUEENS_MEMORY leaves"];
-    for word in words {
-        assert!(stderr(&refused).contains(word), "no '{word}': {refused:?}");
-    }
 }
 
 /// With ZFS, Linux reports too little. Limits of groups and processes still hold.
@@ -395,12 +377,12 @@ fn a_program_may_say_how_much_memory_is_available() {
     assert!(matches!(refused, Error::LacksMemory(_)), "{refused:?}");
     assert!(refused.to_string().ends_with("but the stated memory leaves only 75 MiB"), "{refused}");
     // The plan of the journal has to obey as well, whose units take more than a megabyte.
-    let path = fresh("memory-stated.journal");
+    let folder = fresh("memory-stated");
     let cancel = Cancel::new();
     let stops = OnProgress(|_: &SoFar<'_>| cancel.cancel());
-    let begun = count.clone().journal(&path).observer(&stops).stop_on(&cancel).run();
+    let begun = count.clone().journal(&folder).observer(&stops).stop_on(&cancel).run();
     assert!(!begun.expect("one unit").is_complete());
-    let refused = count.journal(&path).memory(1 << 20).run().expect_err("too little");
+    let refused = count.journal(&folder).memory(1 << 20).run().expect_err("too little");
     assert!(matches!(refused, Error::LacksMemory(_)), "{refused:?}");
     answers(&run(nqueens(&["count", "12", "--quiet"]).env("NQUEENS_MEMORY", "1M")), "14200\n");
 }
@@ -408,7 +390,7 @@ fn a_program_may_say_how_much_memory_is_available() {
 /// It is wrong usage, because a scheduler repeats what ends with exit code 4, and waiting does not mend a variable.
 #[test]
 fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
-    let small = fresh("memory-unread.journal");
+    let small = fresh("memory-unread");
     answers(&finish(spawn(&mut count_into("12", &small, &["--threads", "1"]))), "14200\n");
     // The record of its units alone takes more than the smallest amount that is checked.
     let large = fresh("memory-unread-28.journal");
@@ -417,7 +399,7 @@ fn memory_that_cannot_be_read_ends_every_command_that_needs_it() {
         plan_of(size(28), Engine::Colours, None)
     ));
     fs::write(&large, first).expect("room");
-    let new = fresh("memory-unread-new.journal");
+    let new = fresh("memory-unread-new");
     let commands: [&[&str]; 11] = [
         &["count", "8"],
         &["count", "14", "--shard", "0/2", "--journal", arg(&new)],
@@ -526,15 +508,15 @@ mod needs_root {
 /// smaller board the next allocation may come much later, because a count keeps its memory.
 #[test]
 fn an_allocation_that_fails_loses_no_journal() {
-    let path = fresh("memory-falls.journal");
-    let mut counting = spawn(&mut count_into("26", &path, &["--threads", "2"]));
-    let units = wait_for_units(&path, &mut counting, 0);
+    let folder = fresh("memory-falls");
+    let mut counting = spawn(&mut count_into("26", &folder, &["--threads", "2"]));
+    let units = wait_for_units(&folder, &mut counting, 0);
     let limit = format!("--pid={}", counting.id());
     let lowered = Command::new("prlimit").args([&limit, "--as=50000000"]).status();
     assert!(lowered.expect("prlimit of util-linux").success());
     let ended = finish(counting);
     assert_eq!(ended.status.signal(), Some(signal_hook::consts::SIGABRT), "{ended:?}");
-    assert!(contents(&path).sum().units >= units);
+    assert!(contents(&folder).sum().units >= units);
 }
 
 #[test]
@@ -593,11 +575,11 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
 /// A thread that counts a unit again needs little, but its stack and some room beside it.
 #[test]
 fn under_a_limit_of_address_space_a_check_runs_or_is_refused() {
-    let path = fresh("memory-check.journal");
-    assert!(run(&mut count_into("12", &path, &["--engine", "subtrees"])).status.success());
-    let file = arg(&path);
+    let folder = fresh("memory-check");
+    assert!(run(&mut count_into("12", &folder, &["--engine", "subtrees"])).status.success());
+    let folder = arg(&folder);
     let check = |kibibytes: u32| {
-        shell(&format!("ulimit -v {kibibytes}; exec {NQUEENS} verify {file} --threads 2 --quiet"))
+        shell(&format!("ulimit -v {kibibytes}; exec {NQUEENS} verify {folder} --threads 2 --quiet"))
     };
     // Just below the least limit under which it runs, nothing fails that was not checked before.
     let [mut too_little, mut enough] = [19_000, 40_000];
@@ -616,23 +598,20 @@ fn under_a_limit_of_address_space_a_check_runs_or_is_refused() {
     refused(&refusal.expect("some limit is too little"), 1, &words);
 }
 
-/// The memory of a thread is checked before a journal or a folder is made.
+/// The memory of a thread is checked before the folder is made.
 #[test]
 fn what_cannot_be_counted_is_refused_before_any_work() {
-    let file_path = fresh("q30.journal");
-    let folder_path = as_folder(&fresh("q30"));
-    let file = arg(&file_path);
-    let folder = arg(&folder_path);
+    let folder = fresh("memory-q30");
+    let path = arg(&folder);
     for command in [
         "count 30",
         "estimate 30",
-        &format!("count 30 --journal {file}"),
-        &format!("count 30 --shard 0/2 --journal {file}"),
-        &format!("count 30 --shard 0/2 --journal {folder}"),
+        &format!("count 30 --journal {path}"),
+        &format!("count 30 --shard 0/2 --journal {path}"),
     ] {
         // Less address space than one thread takes.
         let limited = format!("ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
         refused(&shell(&limited), 1, &["engine colours", "n = 30", "--engine subtrees"]);
     }
-    assert!(!file_path.exists() && !folder_path.exists(), "nothing was counted");
+    assert!(!folder.exists(), "nothing was counted");
 }

@@ -1,16 +1,16 @@
-//! Promise: an observer hears of every finished unit once, and of what a journal holds when the count begins. The
-//! documentation of `Observer` makes this promise.
+//! Promise: an observer hears of every finished unit once, of what the journals hold when the count begins, and of a
+//! journal that was lost. The documentation of `Observer` makes this promise.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use nqueens::record::Record;
-use nqueens::{Count, Engine, Error, Observer, OnProgress, SoFar, Start, Sum, UnitsDone};
+use nqueens::record::{JournalError, Records};
+use nqueens::{Cancel, Count, Engine, Error, Observer, OnProgress, SoFar, Start, Sum, UnitsDone};
 use rayon::prelude::*;
 
-use crate::common::thread_pool;
-use crate::common::{fresh, size};
+use crate::common::{fresh_folder, journal_in, record_of, size, thread_pool};
 
 #[derive(Default)]
 struct Log {
@@ -46,12 +46,11 @@ fn every_unit_is_reported_once() {
 
 #[test]
 fn a_closure_hears_how_far_the_count_has_come() {
-    let path = fresh("closure.journal");
-    let count = Count::new(size(10)).engine(Engine::Subtrees).threads(2).journal(&path);
+    let folder = fresh_folder("observer-closure");
+    let count = Count::new(size(10)).engine(Engine::Subtrees).threads(2).journal(&folder);
     count.run().expect("a count");
     // The second run counts the units of one line again.
-    let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
-    fs::write(&path, text).expect("room");
+    damage_one_line(&folder);
 
     let reports = Mutex::new(Vec::new());
     let note = OnProgress(|so_far: &SoFar<'_>| {
@@ -68,33 +67,79 @@ fn a_closure_hears_how_far_the_count_has_come() {
     assert!(reports.iter().all(|(.., units)| *units == outcome.units), "{reports:?}");
 }
 
-/// Keeps what a count reports when it starts: the units that are done, the bytes that are cut off, what is left out.
+/// Damages the first line with units in the only journal of a folder.
+fn damage_one_line(folder: &Path) {
+    let path = journal_in(folder);
+    let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
+    fs::write(&path, text).expect("room");
+}
+
+/// Keeps what a count reports when it starts: the units that are finished, and what is left out.
 #[derive(Default)]
-struct Beginning(Mutex<Vec<(Sum, u64, Vec<Error>)>>);
+struct Beginning(Mutex<Vec<(Sum, Vec<Error>)>>);
 
 impl Observer for Beginning {
     fn started(&self, start: &Start<'_>) {
-        let beginning = (start.done, start.cut_off, start.left_out.to_vec());
+        let beginning = (start.done, start.left_out.to_vec());
         self.0.lock().expect("no panic").push(beginning);
     }
 }
 
 #[test]
-fn an_observer_hears_what_the_journal_holds_and_what_is_left_out() {
-    let path = fresh("observer.journal");
-    let count = Count::new(size(9)).engine(Engine::Subtrees).threads(1).journal(&path);
+fn an_observer_hears_what_the_journals_hold_and_what_is_left_out() {
+    let folder = fresh_folder("observer-left-out");
+    let count = Count::new(size(9)).engine(Engine::Subtrees).threads(1).journal(&folder);
     count.run().expect("a count");
-    let text = fs::read_to_string(&path).expect("text").replacen("done ", "gone ", 1);
-    fs::write(&path, &text[..text.len() - 10]).expect("room");
-    let record = Record::read(&[&path]).expect("a plan").expect("lines");
+    damage_one_line(&folder);
+    let record = record_of(&[&folder]);
     assert!(record.total().is_none() && record.sum().units > 0, "{record:?}");
-    assert!(record.files()[0].cut_off > 0 && record.left_out().len() == 1, "{record:?}");
+    let left_out = Records::read(&[&folder]).expect("readable").left_out().to_vec();
+    assert_eq!(left_out.len(), 1);
 
     let beginning = Beginning::default();
     let outcome = count.observer(&beginning).run().expect("a count");
-    assert_eq!(outcome.left_out, record.left_out());
+    assert_eq!(outcome.left_out, left_out);
     let heard = beginning.0.into_inner().expect("no panic");
-    assert_eq!(heard, [(record.sum(), record.files()[0].cut_off, record.left_out().to_vec())]);
+    assert_eq!(heard, [(record.sum(), left_out)]);
+}
+
+/// Hears that the journal was lost. Removes it when the first units are finished.
+#[derive(Default)]
+struct Remover {
+    folder: PathBuf,
+    has_removed: AtomicBool,
+    lost: Mutex<Vec<Error>>,
+    cancel: Cancel,
+}
+
+impl Observer for Remover {
+    fn units_done(&self, _: &SoFar<'_>) {
+        if !self.has_removed.swap(true, Ordering::SeqCst) {
+            fs::remove_file(journal_in(&self.folder)).expect("it is there");
+        }
+    }
+
+    fn journal_lost(&self, lost: &Error) {
+        self.lost.lock().expect("no panic").push(lost.clone());
+        self.cancel.cancel();
+    }
+}
+
+#[test]
+fn an_observer_hears_once_that_the_journal_was_lost() {
+    let folder = fresh_folder("observer-lost");
+    let remover = Remover { folder: folder.clone(), ..Remover::default() };
+    let count = Count::new(size(22)).threads(2).journal(&folder);
+    let stopped = count.observer(&remover).stop_on(&remover.cancel).run().expect("a part");
+    assert!(!stopped.is_complete(), "the count takes minutes");
+    let saved_in = stopped.journal.expect("a journal");
+    let lost = remover.lost.into_inner().expect("no panic");
+    let [Error::Journal { path, error: JournalError::Lost { saved_in: told, .. }, .. }] = &lost[..]
+    else {
+        panic!("{lost:?}")
+    };
+    assert_eq!([path, told], [&saved_in, &saved_in], "the name was free");
+    assert_eq!(record_of(&[&folder]).sum(), stopped.done);
 }
 
 /// A count that waits for its own threads takes up no other count of its caller's pool, which would lie on top of it

@@ -1,4 +1,5 @@
-//! Promise: journals of older builds are read and resumed. docs/FORMAT.md makes this promise under "Format 2".
+//! Promise: journals of older builds are read and resumed, and stay as they are. docs/FORMAT.md makes this promise under
+//! "Format 2".
 //!
 //! `tests/data/journals-a29a221` holds journals of the build with this commit, which had other commands, and the same
 //! format 2. They were made by its `count N --engine NAME --journal FILE`, with and without `--second`. The shards were
@@ -10,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{BothCounts, Record, journals_in};
+use nqueens::record::{Records, journals_in};
 use nqueens::{Count, Engine, Shard, WhichCount};
 
 use crate::common::{
-    arg, contents, counts, fresh, fresh_folder, json, keep_lines, output, size, stdout,
-    with_check_digits,
+    arg, contents, counts, fresh_folder, journal_in, json, keep_lines, output, raise_counts,
+    record_of, size, stderr, stdout, with_check_digits,
 };
 
 const FOLDER: &str = "tests/data/journals-a29a221";
@@ -64,48 +65,41 @@ fn copy_shards(test: &str) -> PathBuf {
     folder
 }
 
-/// What a journal holds, even if its last line was cut off.
-fn record(path: &Path) -> Record {
-    contents(path)
-}
-
 fn total(n: u32) -> u128 {
     size(n).published().total.expect("a published board")
 }
 
-/// Counts with a journal whose units are not to be counted again. Nothing but the plan is named, so the engine is that
-/// of the journal.
+/// Counts in the folder of a journal whose units are not to be counted again. Nothing but the board is named, so the engine
+/// is that of the journal.
 fn resume(path: &Path, n: u32, which: WhichCount) {
-    let before = counts(&record(path));
+    let folder = path.parent().expect("a folder");
+    let before = counts(&contents(path));
     let bytes = fs::read(path).expect("readable");
-    let outcome = Count::new(size(n)).which_count(which).threads(2).journal(path).run();
+    let outcome = Count::new(size(n)).which_count(which).threads(2).journal(folder).run();
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((outcome.total, outcome.units_before), (Some(total(n)), before.len()), "{path:?}");
     assert_eq!((outcome.left_out, outcome.journal_fault), (Vec::new(), None), "{path:?}");
+    assert_eq!(outcome.journal.is_some(), before.len() < outcome.units, "{path:?}");
 
-    let after = record(path);
+    let after = contents(folder);
     assert_eq!((after.total(), after.repeated()), (Some(total(n)), 0), "{path:?}");
     let counts: BTreeMap<_, _> = counts(&after);
     assert!(before.iter().all(|(unit, count)| counts.get(unit) == Some(count)), "{path:?}");
-    // All complete lines stay as they were.
-    let complete = bytes.iter().rposition(|byte| *byte == b'\n').expect("lines") + 1;
-    assert!(fs::read(path).expect("readable").starts_with(&bytes[..complete]), "{path:?}");
+    assert_eq!(fs::read(path).expect("readable"), bytes, "{path:?}: it is only read");
 }
 
 #[test]
 fn finished_journals_give_their_totals() {
     for (name, n, engine, which) in FINISHED {
         let path = copy("finished", name);
-        let held = record(&path);
+        let held = contents(&path);
         let plan = held.plan();
         assert_eq!((plan.size(), plan.engine(), plan.which_count()), (size(n), engine, which));
         assert_eq!(held.total(), Some(total(n)), "{name}");
         let builds: BTreeSet<&str> = held.runs().map(|run| &*run.version).collect();
         assert!(builds.into_iter().eq([BUILD]), "{name}");
 
-        let bytes = fs::read(&path).expect("readable");
         resume(&path, n, which);
-        assert_eq!(fs::read(&path).expect("readable"), bytes, "{name}: nothing was left to count");
         for command in ["merge", "status", "verify"] {
             let answer = output(&[command, "--json", arg(&path)]);
             assert_eq!(answer.status.code(), Some(0), "{command} {name}: {answer:?}");
@@ -119,9 +113,10 @@ fn finished_journals_give_their_totals() {
 /// An error of one build may be the reason why a total is wrong, so the text names them, too.
 #[test]
 fn all_builds_are_named_if_there_are_several() {
-    let path = fresh("old-and-new.journal");
-    let counted = output(&["count", "10", "--journal", arg(&path)]);
+    let folder = fresh_folder("old-and-new");
+    let counted = output(&["count", "10", "--journal", arg(&folder)]);
     assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let path = journal_in(&folder);
     let one = output(&["merge", arg(&path)]);
     assert!(!stdout(&one).contains("builds"), "{one:?}");
     // Another build went on with the journal.
@@ -140,8 +135,8 @@ fn the_first_half_of_a_journal_is_resumed() {
         let path = copy("half", name);
         let lines = fs::read_to_string(&path).expect("text").lines().count();
         keep_lines(&path, lines / 2);
-        let held = record(&path).sum().units;
-        assert!(0 < held && held < record(&path).plan().units(), "{name}: {held} units");
+        let held = contents(&path).sum().units;
+        assert!(0 < held && held < contents(&path).plan().units(), "{name}: {held} units");
         resume(&path, n, which);
     }
 }
@@ -150,9 +145,8 @@ fn the_first_half_of_a_journal_is_resumed() {
 fn stopped_and_cut_off_counts_are_resumed() {
     for (name, n, which, units) in UNFINISHED {
         let path = copy("unfinished", name);
-        let held = record(&path);
+        let held = contents(&path);
         assert_eq!((held.sum().units, held.total()), (units, None), "{name}");
-        assert_eq!(held.files()[0].cut_off > 0, name.ends_with("cut-off"), "{name}");
         assert_eq!(output(&["merge", arg(&path)]).status.code(), Some(3), "{name}");
         resume(&path, n, which);
     }
@@ -163,11 +157,12 @@ fn both_counts_of_a_board_prove_its_total() {
     for engine in ["board-scan", "bool-arrays", "bitmask", "subtrees", "colours"] {
         let first = copy("twice", &format!("{engine}-first"));
         let second = copy("twice", &format!("{engine}-second"));
-        let comparison = BothCounts::compare(&record(&first), &record(&second)).expect("one plan");
-        let units = record(&first).plan().units();
+        let records = Records::read(&[&first, &second]).expect("one plan");
+        let comparison = records.compare().expect("both counts");
+        let units = contents(&first).plan().units();
         assert_eq!((comparison.counted_twice, comparison.differing.len()), (units, 0));
         let merged = output(&["merge", "--quiet", arg(&first), arg(&second)]);
-        let total = record(&first).total().expect("finished");
+        let total = contents(&first).total().expect("finished");
         assert_eq!(stdout(&merged), format!("{total}\n"), "{engine}: {merged:?}");
     }
 }
@@ -185,7 +180,7 @@ fn the_missing_shard_of_a_folder_is_counted() {
         let before = if index == 1 { 0 } else { outcome.units };
         assert_eq!(outcome.units_before, before, "shard {index}");
     }
-    let merged = record(&folder);
+    let merged = contents(&folder);
     assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
     assert_eq!(merged.files().len(), 3);
     assert_eq!(stdout(&output(&["merge", "--quiet", arg(&folder)])), "14200\n");
@@ -194,11 +189,11 @@ fn the_missing_shard_of_a_folder_is_counted() {
 #[test]
 fn a_whole_count_skips_the_shards_of_a_folder() {
     let folder = copy_shards("whole");
-    let held = record(&folder).sum().units;
+    let held = contents(&folder).sum().units;
     let outcome = Count::new(size(12)).threads(2).journal(&folder).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (Some(14_200), held));
     assert!(held > 0);
-    let merged = record(&folder);
+    let merged = contents(&folder);
     assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
 }
 
@@ -210,7 +205,62 @@ fn joined_shards_are_one_journal() {
     for path in journals_in(&[&folder]).expect("a folder") {
         joined.extend(fs::read(&path).expect("readable"));
     }
-    let path = folder.join("joined.journal");
+    let path = fresh_folder("old-joined-one").join("joined.journal");
     fs::write(&path, joined).expect("room");
     resume(&path, 12, First);
+}
+
+/// Raises the count in the line that begins with unit 1.
+fn raise_unit_1(path: &Path) -> [usize; 1] {
+    let raised = raise_counts(path, 1, |_, line| line.starts_with("done units=1.."));
+    raised.try_into().expect("one line")
+}
+
+/// Lines settle a unit whatever build wrote them: those of two older processes against a line of this build, and a line
+/// of this build against that of an older process. Both older processes counted some of these tiny units in the same
+/// microseconds, so their lines have the same text, and are one line. Unit 1 has two lines.
+#[test]
+fn lines_of_older_builds_settle_a_unit() {
+    let old = copy("votes", "subtrees-first");
+    let folder = old.parent().expect("a folder");
+    let packed = copy("votes", "subtrees-packed");
+    assert_eq!(contents(&old).plan().to_string(), contents(&packed).plan().to_string());
+    let [unit] = raise_unit_1(&old);
+    let right = contents(&packed).count(unit);
+
+    // The old build counted the unit wrong, and then this one counts it.
+    let merge = ["merge", "--quiet", arg(folder)];
+    assert_ne!(output(&merge).status.code(), Some(0), "the total is not the published one");
+    fs::copy(&packed, folder.join("packed.journal")).expect("room");
+    assert_eq!(contents(folder).count(unit), None);
+    assert_eq!(output(&merge).status.code(), Some(3));
+    let counted = output(&["count", "11", "--quiet", "--journal", arg(folder)]);
+    assert_eq!((counted.status.code(), stdout(&counted)), (Some(0), "2680\n"), "{counted:?}");
+    assert_eq!(stderr(&counted).lines().count(), 1, "{counted:?}");
+    assert_eq!(contents(folder).count(unit), right);
+
+    // This build counted the unit wrong, after two old processes.
+    let folder = fresh_folder("old-votes-new");
+    let counted = output(&[
+        "count",
+        "11",
+        "--engine",
+        "subtrees",
+        "--threads",
+        "29",
+        "--journal",
+        arg(&folder),
+    ]);
+    assert_eq!(counted.status.code(), Some(0), "{counted:?}");
+    let [unit] = raise_unit_1(&journal_in(&folder));
+    for name in ["subtrees-first", "subtrees-packed"] {
+        let old = Path::new(FOLDER).join(format!("{name}.journal"));
+        fs::copy(old, folder.join(format!("{name}.journal"))).expect("room");
+    }
+    let record = record_of(&[&folder]);
+    let [dispute] = record.disputes() else { panic!("{:?}", record.disputes()) };
+    assert_eq!((dispute.unit, record.total()), (unit, Some(2680)));
+    let merged = output(&["merge", "--quiet", arg(&folder)]);
+    assert_eq!((merged.status.code(), stdout(&merged)), (Some(0), "2680\n"), "{merged:?}");
+    assert!(stderr(&merged).contains(" and ") && stderr(&merged).contains("settle it"));
 }

@@ -10,8 +10,8 @@ use nqueens::record::journals_in;
 
 use super::status::start_endless;
 use crate::common::{
-    arg, as_folder, contents, fresh_folder, json, keep_lines, nqueens, output, refused, run,
-    stderr, stdout, with_check_digits, without_check_digits,
+    arg, as_folder, contents, fresh_folder, journal_of, json, keep_lines, nqueens, output, refused,
+    run, stderr, stdout, with_check_digits, without_check_digits,
 };
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
@@ -57,7 +57,8 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
         "</i>1 in part, not running</li>",
         "</i>2 missing</li>",
         "<h3>Machines</h3>",
-        "sh -c 'for i in $(seq 1 3); do nqueens count 12 --shard $i/4 --journal &quot;$0&quot; ",
+        "sh -c 'for i in $(seq 1 3); do nqueens count 12 --engine subtrees --split-rows 2 \
+         --shard $i/4 --journal &quot;$0&quot; ",
         "/q &amp; &lt;b&gt;'\\''s'",
     ] {
         assert!(page.contains(part), "no {part} in:\n{page}");
@@ -121,13 +122,13 @@ fn text_of(cell: &str) -> Option<&str> {
 
 #[test]
 fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
-    let path = fresh_folder("status-plain").join("q.journal");
-    let (mut child, _) = start_endless(&[], &path);
-    let running = page_with_code("running", &[arg(&path)], 3);
+    let folder = fresh_folder("status-plain");
+    let (mut child, _) = start_endless(&[], &folder);
+    let running = page_with_code("running", &[arg(&folder)], 3);
     assert!(running.contains("<h3>Running</h3>") && !running.contains("Shard"), "{running}");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    let path = path.with_file_name("q15.journal");
+    let path = fresh_folder("status-finished");
     let count = ["count", "15", "--engine", "subtrees", "--split-rows", "4", "--journal"];
     assert_eq!(output(&[&count[..], &[arg(&path)]].concat()).status.code(), Some(0));
     let shown = output(&["status", arg(&path)]);
@@ -151,7 +152,8 @@ fn the_page_shows_both_counts() {
         page.contains("<h2>12 queens</h2>") && page.contains("<h2>12 queens, second count</h2>"),
         "{page}"
     );
-    let command = "for i in $(seq 0 2); do nqueens count 12 --second --shard $i/4 --journal ";
+    let command = "for i in $(seq 0 2); do nqueens count 12 --second --engine subtrees --split-rows 2 \
+                   --shard $i/4 --journal ";
     assert!(page.contains(command), "{page}");
 }
 
@@ -217,10 +219,10 @@ fn a_page_that_is_written_again_keeps_its_link_and_its_mode() {
 #[test]
 fn a_page_names_absolute_paths_and_does_not_load_itself_again() {
     let folder = fresh_folder("status-absolute");
-    let path = folder.join("q.journal");
+    let path = folder.join("q16");
     let (mut child, _) = start_endless(&[], &path);
     let write = |name: &str| {
-        let mut status = nqueens(&["status", "q.journal", "--html", name]);
+        let mut status = nqueens(&["status", "q16", "--html", name]);
         let written = run(status.current_dir(&folder));
         assert!(written.status.code().is_some_and(|code| code == 0 || code == 3), "{written:?}");
         fs::read_to_string(folder.join(name)).expect("a page")
@@ -286,7 +288,7 @@ fn forge(path: &Path, field: &str, value: &str) {
 #[test]
 fn impossible_times_do_no_harm() {
     let path = fresh_folder("status-times").join("q.journal");
-    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
+    journal_of("10", &path, &[]);
     for most in ["18446744073709551", "18446744073709551615"] {
         forge(&path, "elapsed-ms=", most);
         forge(&path, "busy-us=", most);
@@ -304,9 +306,10 @@ fn impossible_times_do_no_harm() {
 
 #[test]
 fn names_cannot_turn_the_direction_of_writing() {
-    let path = fresh_folder("status-\u{202e}names").join("q\u{61c}.journal");
-    let count = ["count", "10", "--journal", arg(&path)];
-    assert_eq!(output(&count).status.code(), Some(0));
+    let folder = fresh_folder("status-\u{202e}names");
+    let path = folder.join("q\u{61c}.journal");
+    journal_of("10", &path, &[]);
+    let count = ["count", "10", "--journal", arg(&folder)];
     forge(&path, "machine=", "\u{202e}\u{2067}evil");
     let marks = ['\u{202e}', '\u{61c}', '\u{2067}'];
     for (args, wanted) in [

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::record::{JournalError, Record, journals_in};
+use nqueens::record::JournalError;
 use nqueens::{Cancel, Count, Engine, Error, Observer, Plan, SoFar};
 
 use crate::common::{
-    as_folder, contents, fresh_folder, journal_error, json, kernels, nqueens, run, size, stdout,
-    units_of_line,
+    as_folder, contents, fresh_folder, journal_error, json, kernels, nqueens, record_of, run, size,
+    stdout, units_of_line,
 };
 
 fn fresh(name: &str) -> PathBuf {
-    crate::common::fresh(&format!("resume-{name}.journal"))
+    crate::common::fresh(&format!("resume-{name}"))
 }
 
 /// Cancels a count after some reports.
@@ -96,21 +96,18 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
         (Some(total), engine, before)
     );
     let contents = contents(&path);
-    assert_eq!(contents.files()[0].runs.len(), stops + 1);
-    assert_eq!(contents.files()[0].runs.iter().map(|run| run.units).sum::<usize>(), outcome.units);
+    assert_eq!(contents.files().len(), stops + 1, "a file for each run");
+    assert_eq!(contents.runs().map(|run| run.units).sum::<usize>(), outcome.units);
 }
 
 /// A reader would take the time of the last run for that of the whole count, and cite it.
 #[test]
 fn a_resumed_count_says_what_all_its_runs_took() {
     let folder = fresh_folder("resumed-time");
-    for place in [folder.join("q.journal"), as_folder(&folder.join("q"))] {
+    for place in [folder.join("q"), as_folder(&folder.join("r"))] {
         let count =
             |args: &[&str]| run(nqueens(&["count", "12"]).args(args).arg("--journal").arg(&place));
-        let record = || {
-            let journals = journals_in(&[&place]).expect("journals");
-            Record::read(&journals).expect("good").expect("units")
-        };
+        let record = || record_of(&[&place]);
         let once = count(&[]);
         assert!(!stdout(&once).contains("all runs") && !stdout(&once).contains(" units\ntime"));
         let path = record().files()[0].path.clone();
@@ -130,26 +127,6 @@ fn a_resumed_count_says_what_all_its_runs_took() {
         let cpu_seconds = object["journal"]["cpu_seconds"].as_f64().expect("a number");
         let of_all = record().cpu_time().as_secs_f64();
         assert!((cpu_seconds - of_all).abs() < 1e-5 && of_all > 0.0, "{object}, not {of_all}");
-    }
-}
-
-#[test]
-fn another_count_is_refused_with_what_differs() {
-    let path = fresh("another");
-    let subtrees = |n| Count::new(size(n)).engine(Engine::Subtrees).journal(&path);
-    subtrees(10).split_rows(2).run().expect("a count");
-    let refusals = [
-        (subtrees(11), "n = 10", "n = 11"),
-        (subtrees(10).engine(Engine::Colours), "engine = subtrees", "engine = colours"),
-        (subtrees(10).split_rows(3), "split rows = 2", "split rows = 3"),
-    ];
-    for (count, holds, asked) in refusals {
-        let JournalError::OtherCount { holds: held, asked: wanted, .. } =
-            journal_error(count.run())
-        else {
-            panic!("it holds {holds}, not {asked}");
-        };
-        assert_eq!([&*held, &*wanted], [holds, asked]);
     }
 }
 
@@ -182,7 +159,7 @@ fn two_writers_are_kept_apart() {
         fn units_done(&self, _: &SoFar<'_>) {
             let second = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(self.0);
             match second.run() {
-                // Once the last unit is on the disk, the journal is only read.
+                // Once the last unit is recorded, nothing is left to count.
                 Ok(outcome) => {
                     assert_eq!((outcome.units_before, outcome.total), (14, Some(365_596)));
                 }

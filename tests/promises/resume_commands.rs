@@ -9,8 +9,8 @@ use nqueens::record::journals_in;
 
 use super::status::start_endless;
 use crate::common::{
-    arg, count_shard, fresh_folder, json, keep_lines, nqueens, output, run, run_in_shell,
-    set_aside, stdout,
+    arg, count_shard, fresh_folder, journal_in, json, keep_lines, nqueens, output, run,
+    run_in_shell, set_aside, stdout,
 };
 
 /// The command that `status` prints for these journals, if there is one.
@@ -41,44 +41,44 @@ pub(crate) fn shards_of_12(folder: &Path, shards: &[(usize, usize)]) -> Vec<Path
 #[test]
 fn the_text_has_the_command_that_resumes_the_count() {
     let folder = fresh_folder("status-resume").join("a 'b'");
-    fs::create_dir(&folder).expect("room");
-    let path = folder.join("q.journal");
-    assert_eq!(output(&["count", "11", "--journal", arg(&path)]).status.code(), Some(0));
-    keep_lines(&path, 3);
-    let shown = output(&["status", arg(&path)]);
+    assert_eq!(output(&["count", "11", "--journal", arg(&folder)]).status.code(), Some(0));
+    keep_lines(&journal_in(&folder), 3);
+    let shown = output(&["status", arg(&folder)]);
     let shown = stdout(&shown);
     assert!(!shown.contains("shard"), "{shown}");
     let command = shown.lines().find_map(|line| line.strip_prefix("resume       "));
     let resumed = run_in_shell(command.expect("a command"));
     assert!(stdout(&resumed).contains("total        2680\n"), "{resumed:?}");
-    let shown = output(&["status", arg(&path)]);
+    let shown = output(&["status", arg(&folder)]);
     let shown = stdout(&shown);
     assert!(shown.contains("total        2680\n") && !shown.contains("resume"), "{shown}");
 }
 
 #[test]
 fn the_command_resumes_a_damaged_journal() {
-    let path = fresh_folder("resume-plain").join("q.journal");
-    assert_eq!(output(&["count", "12", "--journal", arg(&path)]).status.code(), Some(0));
+    let folder = fresh_folder("resume-plain");
+    assert_eq!(output(&["count", "12", "--journal", arg(&folder)]).status.code(), Some(0));
+    let path = journal_in(&folder);
     let text = fs::read_to_string(&path).expect("text");
     fs::write(&path, text.replacen("done ", "gone ", 1)).expect("room");
-    let paths = slice::from_ref(&path);
+    let paths = slice::from_ref(&folder);
     let command = resume_command(paths).expect("a unit is missing");
-    assert!(command.starts_with("nqueens count 12 --journal "), "{command}");
-    assert_eq!(total_after_resume(&path), "14200\n");
+    let begins = "nqueens count 12 --engine subtrees --split-rows 2 --journal ";
+    assert!(command.starts_with(begins), "{command}");
+    assert_eq!(total_after_resume(&folder), "14200\n");
     assert_eq!(resume_command(paths), None, "nothing is missing");
 }
 
 #[test]
 fn the_command_resumes_a_second_count() {
-    let path = fresh_folder("resume-second").join("q.journal");
-    let counted = output(&["count", "12", "--second", "--journal", arg(&path)]);
+    let folder = fresh_folder("resume-second");
+    let counted = output(&["count", "12", "--second", "--journal", arg(&folder)]);
     assert_eq!(counted.status.code(), Some(0), "{counted:?}");
-    keep_lines(&path, 3);
-    let paths = slice::from_ref(&path);
+    keep_lines(&journal_in(&folder), 3);
+    let paths = slice::from_ref(&folder);
     let command = resume_command(paths).expect("units are missing");
-    assert!(command.starts_with("nqueens count 12 --second --journal "), "{command}");
-    assert_eq!(total_after_resume(&path), "14200\n");
+    assert!(command.starts_with("nqueens count 12 --second --engine subtrees "), "{command}");
+    assert_eq!(total_after_resume(&folder), "14200\n");
 }
 
 #[test]
@@ -88,7 +88,8 @@ fn the_command_counts_the_shards_that_are_missing() {
     let folders = slice::from_ref(&folder);
     shards_of_12(&folder, &[(1, 7), (3, 7)]);
     let command = resume_command(folders).expect("shards are missing");
-    let begins = "sh -c 'for i in 0 2 $(seq 4 6); do nqueens count 12 --shard $i/7 --journal ";
+    let begins = "sh -c 'for i in 0 2 $(seq 4 6); do nqueens count 12 --engine subtrees --split-rows 2 \
+                  --shard $i/7 --journal ";
     assert!(command.starts_with(begins), "{command}");
     assert_eq!(total_after_resume(&folder), "14200\n");
 
@@ -96,7 +97,8 @@ fn the_command_counts_the_shards_that_are_missing() {
     let folders = slice::from_ref(&folder);
     shards_of_12(&folder, &[(0, 3), (1, 3)]);
     let command = resume_command(folders).expect("a shard is missing");
-    assert!(command.starts_with("nqueens count 12 --shard 2/3 --journal "), "{command}");
+    let begins = "nqueens count 12 --engine subtrees --split-rows 2 --shard 2/3 --journal ";
+    assert!(command.starts_with(begins), "{command}");
     assert_eq!(total_after_resume(&folder), "14200\n");
     assert_eq!(resume_command(folders), None, "nothing is missing");
 }
@@ -108,7 +110,8 @@ fn the_command_counts_everything_after_a_change_of_the_number_of_shards() {
     let folders = slice::from_ref(&folder);
     shards_of_12(&folder, &[(0, 3), (1, 3), (3, 4)]);
     let command = resume_command(folders).expect("units are missing");
-    assert!(command.starts_with("nqueens count 12 --journal "), "{command}");
+    let begins = "nqueens count 12 --engine subtrees --split-rows 2 --journal ";
+    assert!(command.starts_with(begins), "{command}");
     assert_eq!(total_after_resume(&folder), "14200\n");
 }
 
@@ -130,9 +133,9 @@ fn the_command_leaves_out_what_is_being_counted() {
     let command = resume_command(folders).expect("no shard is being counted");
     assert!(command.starts_with("sh -c 'for i in $(seq 0 2); do "), "{command}");
 
-    let path = fresh_folder("resume-running-whole").join("q.journal");
-    let paths = slice::from_ref(&path);
-    let (mut child, _) = start_endless(&[], &path);
+    let folder = fresh_folder("resume-running-whole");
+    let paths = slice::from_ref(&folder);
+    let (mut child, _) = start_endless(&[], &folder);
     assert_eq!(resume_command(paths), None, "all units are being counted");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
@@ -141,29 +144,35 @@ fn the_command_leaves_out_what_is_being_counted() {
 
 /// Where journals of several plans lie in a folder, a count of the board alone would not know which is meant.
 #[test]
-fn the_command_names_the_plan_where_it_is_not_the_default() {
+fn the_command_names_the_plan() {
     let folder = fresh_folder("resume-plans");
-    // Without options it is engine colours.
-    let plans = [&[][..], &["--engine", "bitmask"], &["--split-rows", "2"], &["--split-rows", "3"]];
+    let plans = [
+        &["--engine", "colours"][..],
+        &["--engine", "bitmask"],
+        &["--split-rows", "2"],
+        &["--split-rows", "3"],
+    ];
+    let mut paths = Vec::new();
     for (number, plan) in plans.into_iter().enumerate() {
-        let path = folder.join(format!("{number}.journal"));
-        let count = ["count", "14", "--journal", arg(&path)];
+        let count = ["count", "14", "--journal", arg(&folder)];
         assert_eq!(output(&[&count[..], plan].concat()).status.code(), Some(0), "{plan:?}");
+        let files = journals_in(&[&folder]).expect("a folder");
+        let made = files.iter().find(|path| !paths.contains(*path)).expect("a new file");
+        let path = folder.join(format!("{number}.journal"));
+        fs::rename(made, &path).expect("it is there");
         keep_lines(&path, 3);
-        // Of several journals, so that their folder is named.
-        fs::copy(&path, folder.join(format!("{number}-again.journal"))).expect("room");
+        paths.push(path);
     }
-    let counts = || json(&output(&["status", "--json", arg(&folder)]))["counts"].clone();
-    let before = counts();
-    let before = before.as_array().expect("a list");
-    let commands: Vec<&str> = before.iter().filter_map(|count| count["resume"].as_str()).collect();
-    assert_eq!(commands.len(), plans.len(), "{before:?}");
-    for command in commands {
-        run_in_shell(command);
-    }
-    let after = counts();
-    for count in after.as_array().expect("a list") {
-        assert_eq!(count["total"], "365596", "{after}");
+    for path in &paths {
+        let before = journals_in(&[&folder]).expect("a folder");
+        let command = resume_command(slice::from_ref(path)).expect("units are missing");
+        run_in_shell(&command);
+        let mut files = journals_in(&[&folder]).expect("a folder");
+        files.retain(|file| !before.contains(file));
+        assert_eq!(files.len(), 1, "{command}");
+        files.push(path.clone());
+        let merged = run(nqueens(&["merge", "--quiet"]).args(files));
+        assert_eq!(stdout(&merged), "365596\n", "{command}");
     }
 }
 
@@ -173,11 +182,11 @@ fn the_command_names_the_plan_where_it_is_not_the_default() {
 fn the_command_works_beside_journals_of_another_board() {
     let folder = fresh_folder("resume-beside");
     let paths = shards_of_12(&folder, &[(0, 3), (1, 3)]);
-    let other = folder.join("q10.journal");
-    assert_eq!(output(&["count", "10", "--journal", arg(&other)]).status.code(), Some(0));
+    assert_eq!(output(&["count", "10", "--journal", arg(&folder)]).status.code(), Some(0));
+    let is_of_10 = |path: &PathBuf| arg(path).contains("n10-");
     let of_12 = || {
         let all = journals_in(&[&folder]).expect("a folder");
-        all.into_iter().filter(|path| *path != other).collect::<Vec<_>>()
+        all.into_iter().filter(|path| !is_of_10(path)).collect::<Vec<_>>()
     };
     let command = resume_command(&paths[1..]).expect("two shards are missing");
     assert!(command.starts_with("sh -c 'for i in 0 2; do "), "{command}");

@@ -4,15 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{Record, journals_in};
 use nqueens::{Count, Engine, Error, Shard};
 use serde_json::Value;
 
 use crate::common::processes::{send, wait_until};
 use crate::common::{
     arg, as_folder, contents, count_shard, finish, fresh_folder, json, nqueens, output,
-    raise_first_count, read, refused, result, run, set_aside, size, spawn, stderr, stdout,
-    units_of_line,
+    raise_first_count, read, record_of, refused, result, run, set_aside, size, spawn, stderr,
+    stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -45,27 +44,10 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             assert!(merged.total().is_some(), "{engine}, {shards} shards");
             assert_eq!((merged.sum().solutions, merged.repeated()), (92, 0));
             assert_eq!(units, merged.plan().units());
-            assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
+            let complete = merged.shards(shards).expect("in range").complete;
+            assert_eq!(complete, Vec::from_iter(0..shards));
         }
     }
-}
-
-/// The units of one shard are in the file already when the next shard is counted into it.
-#[test]
-fn shards_may_share_one_file() {
-    let folder = fresh_folder("shards-one-file");
-    let path = folder.join("q.journal");
-    let mut solutions = 0;
-    for index in [2, 0, 1] {
-        let shard = format!("{index}/3");
-        let count = ["count", "12", "--json", "--shard", &shard, "--journal", arg(&path)];
-        let counted = output(&count);
-        assert_eq!((counted.status.code(), stderr(&counted)), (Some(0), ""), "{shard}");
-        solutions += json(&counted)["solutions"].as_str().expect("text").parse::<u64>().expect("");
-    }
-    assert_eq!(solutions, 14_200);
-    assert_eq!(result(&output(&["merge", "--quiet", arg(&path)])), (Some(0), "14200\n", ""));
-    assert_eq!(contents(&path).repeated(), 0);
 }
 
 /// Makes a folder with the shards of Q(11). Two journals, `first` and `second`, hold shard 0; returns the path of
@@ -92,33 +74,24 @@ fn equal_counts_of_a_unit_are_used_once() {
 
 /// One of the two counts is wrong, in a line with the right sum and CRC.
 #[test]
-fn different_counts_of_a_unit_are_an_error_that_names_both_lines() {
+fn different_counts_of_a_unit_name_it_and_who_counted_it() {
     let folder = fresh("differ");
     let first = folder_with_shard_0_twice(&folder);
     let unit = raise_first_count(&first);
-    let Err(Error::CountsDiffer(disputed)) = read(&folder) else {
-        panic!("{:?}", read(&folder));
-    };
-    let mut names = Vec::new();
-    let lines = disputed.lines();
-    for line in lines {
-        assert_eq!(line.unit, unit);
-        names.push(line.path.file_name().expect("a name").to_owned());
-        let text = fs::read_to_string(&line.path).expect("text");
-        let named = text.lines().nth(line.line - 1).expect("a line");
-        assert!(units_of_line(named).contains(&unit), "unit {unit}: {named}");
-    }
-    assert_eq!(lines[0].count + 1, lines[1].count, "in the order of the counts");
-    names.sort();
-    assert_eq!(names, ["first.journal", "second.journal"]);
+    let record = contents(&folder);
+    let [dispute] = record.disputes() else { panic!("{:?}", record.disputes()) };
+    assert_eq!((dispute.unit, dispute.settled, record.count(unit)), (unit, None, None));
+    let [right, wrong] = &dispute.votes[..] else { panic!("{dispute:?}") };
+    assert_eq!((right.count + 1, right.lines, wrong.lines), (wrong.count, 1, 1));
+    assert!(wrong.hosts.contains("first.journal") && right.hosts.contains("second.journal"));
 }
 
 #[test]
 fn journals_of_different_plans_are_not_merged() {
     let folder = fresh("plans");
     let first = set_aside(&count_shard(11, 0, 2, &folder), "first");
-    let second = folder.join("second.journal");
-    Count::new(size(12)).journal(&second).run().expect("a count");
+    let counted = Count::new(size(12)).journal(&folder).run().expect("a count");
+    let second = counted.journal.expect("it was written");
     let message = match read(&folder) {
         Err(error @ Error::PlansDiffer { .. }) => error.to_string(),
         other => panic!("{other:?}"),
@@ -187,8 +160,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     let message = stderr(&stopped);
     assert_eq!(stopped.status.code(), Some(3), "{message}");
     // Line by line, because the first process may have left half a line.
-    let journals = journals_in(&[folder]).expect("a folder");
-    let merged = Record::read(&journals).expect("readable").expect("two journals");
+    let merged = record_of(&[folder]);
     assert_eq!((merged.files().len(), merged.repeated()), (2, 0), "nothing was counted twice");
     assert!(merged.sum().units > before);
     let said = format!("stopped after {} of ", merged.sum().units);
@@ -217,11 +189,7 @@ fn a_shard_makes_its_folder_but_no_other() {
     let place = as_folder(&parent.join("q9"));
     refused(&shard(arg(&place)), 2, &["make folder", "first"]);
     fs::create_dir(&parent).expect("the folder can be made");
-    // Without a slash behind it, it might be meant as the name of a file.
     let unclear = parent.join("q9");
-    let words = ["is not a place for journals", "a folder with a slash behind it"];
-    refused(&shard(arg(&unclear)), 2, &words);
-    assert!(!unclear.exists());
     let first = shard(arg(&place));
     assert!(first.status.success(), "{first:?}");
     let again = shard(arg(&unclear));

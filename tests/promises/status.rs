@@ -8,10 +8,9 @@ use std::time::{Duration, SystemTime};
 use nqueens::record::journals_in;
 use serde_json::Value;
 
-use super::resume_commands::shards_of_12;
 use crate::common::processes::send;
 use crate::common::{
-    Running, arg, fresh_folder, json, nqueens, output, refused, spawn, stderr, stdout,
+    Running, arg, fresh_folder, journal_in, json, nqueens, output, refused, spawn, stdout,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -59,9 +58,9 @@ fn a_count_in_a_folder_is_running_until_its_process_ends() {
 }
 
 #[test]
-fn a_count_that_was_named_is_running_until_its_process_ends() {
-    let path = fresh_folder("status-named").join("q.journal");
-    let (mut child, _) = start_endless(&[], &path);
+fn a_journal_that_was_named_is_running_until_its_process_ends() {
+    let folder = fresh_folder("status-named");
+    let (mut child, path) = start_endless(&[], &folder);
     assert_eq!(running(&path), 1);
     // What was joined with `cat` is no process.
     let packed = path.with_file_name("packed.journal");
@@ -72,11 +71,18 @@ fn a_count_that_was_named_is_running_until_its_process_ends() {
     assert_eq!(running(&path), 0);
 }
 
+/// Makes a journal with all units of n = 10 in a folder.
+fn journal_of_10(folder: &Path) -> PathBuf {
+    assert_eq!(output(&["count", "10", "--journal", arg(folder)]).status.code(), Some(0));
+    let path = folder.join("q.journal");
+    fs::rename(journal_in(folder), &path).expect("it is there");
+    path
+}
+
 #[test]
 fn a_file_that_is_named_twice_counts_once() {
     let folder = fresh_folder("status-twice");
-    let path = folder.join("q.journal");
-    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
+    let path = journal_of_10(&folder);
     let other = folder.join("..").join(folder.file_name().expect("a name")).join("q.journal");
     std::os::unix::fs::symlink(&path, folder.join("link.journal")).expect("room");
     for paths in [[&path, &path], [&path, &other], [&folder, &path], [&path, &folder]] {
@@ -93,8 +99,7 @@ fn a_file_that_is_named_twice_counts_once() {
 
 #[test]
 fn the_last_record_is_as_old_as_the_file() {
-    let path = fresh_folder("status-age").join("q.journal");
-    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
+    let path = journal_of_10(&fresh_folder("status-age"));
     set_age(&path, HOUR);
     let since = json(&output(&["status", "--json", arg(&path)]))["seconds_since_record"].as_f64();
     assert!(since.is_some_and(|since| (3599.0..3660.0).contains(&since)), "{since:?}");
@@ -106,9 +111,8 @@ fn the_last_record_is_as_old_as_the_file() {
 #[test]
 fn a_record_that_is_to_come_has_no_age() {
     let folder = fresh_folder("status-future");
-    let path = folder.join("q.journal");
+    let path = journal_of_10(&folder);
     let page = folder.join("page.html");
-    assert_eq!(output(&["count", "10", "--journal", arg(&path)]).status.code(), Some(0));
     let file = File::options().append(true).open(&path).expect("it is there");
     for (ahead, since) in [(Duration::from_secs(20), Some(0.0)), (HOUR, None)] {
         file.set_modified(SystemTime::now() + ahead).expect("its owner");
@@ -132,55 +136,26 @@ fn a_journal_that_is_there_by_mistake_is_named() {
         let counted = output(&["count", n, "--shard", shard, "--journal", &place]);
         assert_eq!(counted.status.code(), Some(0), "{counted:?}");
     }
-    for command in ["merge", "verify"] {
+    for command in ["merge", "verify", "status"] {
         let refused_both = output(&[command, arg(&folder)]);
         let parts = [
             "n4-0001-of-0012.",
-            " is of n = 4 (",
+            " holds 'n=4 ",
+            " holds 'n=12 ",
+            "name the files or folders of one of them",
             "if one is there by mistake, move it to another folder",
         ];
         refused(&refused_both, 2, &parts);
-        assert!(!stderr(&refused_both).contains("--engine"), "{command} has no such option");
     }
-}
-
-#[test]
-fn a_folder_of_several_counts_is_a_list() {
-    let folder = fresh_folder("status-list");
-    let path = |name: &str| folder.join(name);
-    let whole = path("a10.journal");
-    assert_eq!(output(&["count", "10", "--journal", arg(&whole)]).status.code(), Some(0));
-    shards_of_12(&folder, &[(0, 3), (1, 3)]);
-    // Folders within folders are not read.
-    let inner = path("inner");
-    fs::create_dir(&inner).expect("room");
-    let hidden = inner.join("q9.journal");
-    assert_eq!(output(&["count", "9", "--journal", arg(&hidden)]).status.code(), Some(0));
-
-    let listed = output(&["status", arg(&folder)]);
-    assert_eq!((listed.status.code(), stderr(&listed)), (Some(0), ""));
-    let list = stdout(&listed);
-    let reports: Vec<&str> = list.split("\n\n").collect();
-    let [shards_text, whole_text] = reports[..] else { panic!("two reports: {list}") };
-    assert!(whole_text.starts_with("n            10\n"), "{list}");
-    assert!(whole_text.contains("\ntotal        724\n"), "{list}");
-    assert!(shards_text.starts_with("n            12\n"), "{list}");
-    let resume = "\nresume       nqueens count 12 --shard 2/3 --journal ";
-    assert!(shards_text.contains(resume), "{list}");
-    let counts = json(&output(&["status", arg(&folder), "--json"]))["counts"].clone();
-    assert_eq!((&counts[0]["n"], &counts[1]["n"]), (&12.into(), &10.into()));
-    assert_eq!(counts.as_array().map(Vec::len), Some(2), "{counts}");
-    let html = output(&["status", arg(&folder), "--html", arg(&path("page.html"))]);
-    assert_eq!(html.status.code(), Some(0), "{html:?}");
-    let page = fs::read_to_string(path("page.html")).expect("a page");
-    assert!(page.contains("<h2>10 queens</h2>") && page.contains("<h2>12 queens</h2>"), "{page}");
-    for command in ["verify", "merge"] {
-        let several = output(&[command, arg(&folder)]);
-        refused(&several, 2, &["n = 10 (", "n = 12 (", "name the files or folders of one of them"]);
+    // One of them can be named.
+    let files = journals_in(&[&folder]).expect("a folder");
+    for path in &files {
+        assert_eq!(output(&["status", arg(path)]).status.code(), Some(0));
     }
-    // What cannot be read hides nothing else.
-    fs::write(path("z.journal"), "no journal").expect("room");
-    let list = output(&["status", arg(&folder)]);
-    assert_eq!((list.status.code(), stdout(&list).split("\n\n").count()), (Some(1), 2), "{list:?}");
-    assert!(stderr(&list).contains("z.journal: is not a journal"), "{list:?}");
+    // Also if both are in one file.
+    let packed = folder.join("packed");
+    let texts: Vec<String> =
+        files.iter().map(|path| fs::read_to_string(path).expect("text")).collect();
+    fs::write(&packed, texts.concat()).expect("room");
+    refused(&output(&["merge", arg(&packed)]), 2, &["n=4 ", "n=12 "]);
 }

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use nqueens::Kernel;
-use nqueens::record::Record;
 
 use crate::common::processes::{send, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
-    arg, contents, count_into, finish, fresh_folder, json, keep_lines, nqueens, output, spawn,
-    stderr, stdout,
+    arg, contents, count_into, finish, fresh_folder, journal_in, json, keep_lines, nqueens, output,
+    record_of, spawn, stderr, stdout,
 };
 
 /// The warning comes before the first unit, which may take minutes, also where no bar is drawn. With a journal there is
@@ -26,14 +25,15 @@ fn a_long_count_without_a_journal_says_so_once() {
         let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let warning = messages.next().expect("a line").expect("text");
         assert!(warning.starts_with("nqueens: n = 24 takes roughly "), "{warning}");
-        let advice = "a stop would lose all of it; this can be resumed: nqueens count 24 --journal NEW.journal";
+        let advice =
+            "a stop would lose all of it; this can be resumed: nqueens count 24 --journal FOLDER";
         assert!(warning.ends_with(advice), "{warning}");
         send("TERM", &child);
         let last = messages.next().expect("a line").expect("text");
         assert!(last.contains("stopped after "), "{last}");
         assert_eq!(finish(child).status.code(), Some(3));
     }
-    let path = fresh_folder("long-count").join("q.journal");
+    let path = fresh_folder("long-count");
     let mut child = spawn(&mut count_into("24", &path, &["--threads", "2"]));
     wait_for_units(&path, &mut child, 500);
     send("TERM", &child);
@@ -67,10 +67,11 @@ fn the_time_left_is_that_of_the_running_shards() {
 /// A process that is stopped holds its lock, and a forecast from what it did before would be wrong.
 #[test]
 fn a_process_that_records_nothing_has_no_forecast() {
-    let path = fresh_folder("status-silent").join("q.journal");
+    let folder = fresh_folder("status-silent");
     let mut child =
-        spawn(&mut count_into("22", &path, &["--threads", "1", "--kernel", "portable"]));
-    wait_for_units(&path, &mut child, 0);
+        spawn(&mut count_into("22", &folder, &["--threads", "1", "--kernel", "portable"]));
+    wait_for_units(&folder, &mut child, 0);
+    let path = journal_in(&folder);
     wait_for("a forecast", &mut child, || {
         let status = json(&output(&["status", "--json", arg(&path)]));
         status["seconds_left"].as_f64()
@@ -94,9 +95,10 @@ fn a_process_that_records_nothing_has_no_forecast() {
 /// A line with finished units that is damaged does not begin a run.
 #[test]
 fn a_damaged_line_costs_no_forecast() {
-    let path = fresh_folder("status-damaged").join("q.journal");
-    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+    let folder = fresh_folder("status-damaged");
+    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&folder)];
     assert_eq!(output(&count).status.code(), Some(0));
+    let path = journal_in(&folder);
     let text = fs::read_to_string(&path).expect("text");
     let lines = text.lines().count();
     for byte in [0, 3, 8, 20, 60] {
@@ -104,8 +106,8 @@ fn a_damaged_line_costs_no_forecast() {
         let line: usize = text.split_inclusive('\n').take(lines / 3).map(str::len).sum();
         bytes[line + byte] ^= 1;
         fs::write(&path, bytes).expect("room");
-        let record = Record::read(&[&path]).expect("readable").expect("a journal");
-        assert_eq!((record.runs().count(), record.left_out().len()), (1, 1), "byte {byte}");
+        let record = record_of(&[&path]);
+        assert_eq!(record.runs().count(), 1, "byte {byte}");
         let left = record.running().time_left().expect("a forecast").cpu_seconds;
         assert!(left.standard_error.is_finite(), "byte {byte}");
     }
@@ -114,9 +116,10 @@ fn a_damaged_line_costs_no_forecast() {
 /// Every line of a journal is part of the sample, whichever run wrote it.
 #[test]
 fn the_time_left_is_that_of_the_lines() {
-    let path = fresh_folder("status-forecast").join("q.journal");
-    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
+    let folder = fresh_folder("status-forecast");
+    let count = ["count", "16", "--engine", "subtrees", "--journal", arg(&folder)];
     assert_eq!(output(&count).status.code(), Some(0));
+    let path = journal_in(&folder);
     let whole = contents(&path);
     let cpu: f64 = whole.runs().map(|run| run.cpu_time.as_secs_f64()).sum();
     let lines = fs::read_to_string(&path).expect("text").lines().count();
@@ -142,27 +145,30 @@ fn the_time_left_is_that_of_the_lines() {
 /// What a run took says little of one with another kernel, or another number of threads on the same cores.
 #[test]
 fn the_times_of_other_runs_are_rough() {
-    let path = fresh_folder("status-other").join("q.journal");
+    let folder = fresh_folder("status-other");
     let count = |more: &[&str]| {
-        let args = ["count", "16", "--engine", "subtrees", "--journal", arg(&path)];
-        assert_eq!(output(&[&args[..], more].concat()).status.code(), Some(0), "{more:?}");
+        let args = ["count", "16", "--engine", "subtrees", "--json", "--journal", arg(&folder)];
+        let counted = output(&[&args[..], more].concat());
+        PathBuf::from(json(&counted)["journal"]["file"].as_str().expect("a path"))
     };
-    count(&["--threads", "16"]);
+    let path = count(&["--threads", "16"]);
     let lines = fs::read_to_string(&path).expect("text").lines().count() / 2;
     let left = || {
-        let status = json(&output(&["status", "--json", arg(&path)]));
+        let status = json(&output(&["status", "--json", arg(&folder)]));
         ["cpu_seconds_left", "cpu_seconds_left_error"].map(|name| status[name].as_f64())
     };
     keep_lines(&path, lines);
     let [before, error] = left();
     assert!(before.is_some() && error.is_some(), "half of it tells");
     for kernel in [&[][..], &["--kernel", "portable"]] {
-        keep_lines(&path, lines);
-        count(&[&["--threads", "2"], kernel].concat());
-        // Of the second run only its first line is left.
-        keep_lines(&path, lines + 1);
-        assert_eq!(contents(&path).runs().count(), 2);
+        let second = count(&[&["--threads", "2"], kernel].concat());
+        // The second run has finished no unit. As long as it holds its lock, it is the one that counts.
+        keep_lines(&second, 2);
+        let writer = File::options().append(true).open(&second).expect("it is there");
+        writer.lock().expect("a local file system");
+        assert_eq!(contents(&folder).runs().count(), 2);
         assert_eq!(left(), [before, None], "{kernel:?}");
+        fs::remove_file(second).expect("it is there");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Promise: a board that is being counted does not wait while nobody takes the output: a terminal that Ctrl-S has
 //! stopped, a connection that stalls, a full pipe. A signal ends every command then, and no answer is lost whose output
-//! takes it. docs/JOURNAL.md makes this promise under "Output that no one reads".
+//! takes it. docs/JOURNAL.md makes this promise under "What is promised".
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
@@ -13,8 +13,7 @@ use crate::common::processes::{
     send, shim, wait_for_exit, wait_for_units, wait_for_work, wait_until_blocked,
 };
 use crate::common::{
-    arg, count_into, finish, fresh_folder, json, nqueens, refused, result, run, spawn, stderr,
-    stdout,
+    arg, contents, count_into, finish, fresh_folder, journal_in, json, nqueens, run, spawn, stderr,
 };
 
 /// A pipe that takes nothing more, because nobody reads from it.
@@ -43,9 +42,8 @@ const ONE_BOARD: [&[&str]; 4] = [
 #[test]
 fn counting_and_signals_do_not_depend_on_readers() {
     let folder = fresh_folder("unread-verify");
-    let path = folder.join("q.journal");
-    assert!(run(&mut count_into("20", &path, &[])).status.success());
-    let verify = ["verify", arg(&path), "--units", "20000", "-t", "1", "--progress", "always"];
+    assert!(run(&mut count_into("20", &folder, &[])).status.success());
+    let verify = ["verify", arg(&folder), "--units", "20000", "-t", "1", "--progress", "always"];
     for args in ONE_BOARD.into_iter().chain([&verify[..]]) {
         for is_answer_read in [true, false] {
             let (reader, writer) = full_pipe();
@@ -119,14 +117,14 @@ fn a_signal_ends_commands_that_wait_for_the_reader_of_a_row() {
 /// answer is there.
 #[test]
 fn a_slow_disk_costs_no_answer() {
-    let path = fresh_folder("unread-slow-answer").join("q.journal");
-    let answer = path.with_extension("json");
+    let folder = fresh_folder("unread-slow-answer");
+    let answer = folder.join("answer.json");
     let file = fs::File::create(&answer).expect("room");
     let mut command =
-        nqueens(&["count", "22", "--threads", "1", "--json", "--journal", arg(&path)]);
+        nqueens(&["count", "22", "--threads", "1", "--json", "--journal", arg(&folder)]);
     command.stdout(file).env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "2000");
     let mut child = spawn(&mut command);
-    wait_for_units(&path, &mut child, 0);
+    wait_for_units(&folder, &mut child, 0);
     send("TERM", &child);
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -214,54 +212,24 @@ fn a_list_ends_with_a_whole_line() {
     }
 }
 
-/// The first signal ends the wait for a disk that does not answer, because nothing is left to count.
-#[test]
-fn a_signal_ends_the_wait_for_the_disk_and_the_total_is_printed() {
-    for is_json in [false, true] {
-        let path = fresh_folder("unread-slow-end").join("q.journal");
-        let mut command = nqueens(&["count", "12", "--journal", arg(&path)]);
-        command.arg(if is_json { "--json" } else { "--quiet" });
-        let mut child = spawn(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "600000"));
-        let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let waits = messages.next().expect("a line").expect("text");
-        assert!(waits.contains("14200 solutions; waiting for the disk; Ctrl-C quits"), "{waits}");
-        send("INT", &child);
-        let message = messages.next().expect("a line").expect("text");
-        let reason = "Q(12) = 14200 is counted, but its journal is not complete: ";
-        assert!(message.contains(reason), "{message}");
-        assert!(message.contains("the disk has not taken the last lines"), "{message}");
-        let output = finish(child);
-        assert_eq!(output.status.code(), Some(3), "{output:?}");
-        if is_json {
-            assert_eq!(json(&output)["total"], "14200");
-        } else {
-            assert_eq!(stdout(&output), "14200\n");
-        }
-        // The operating system has all lines.
-        let again = run(&mut count_into("12", &path, &[]));
-        assert_eq!(result(&again), (Some(0), "14200\n", ""));
-    }
-}
-
 /// The object says how far the count came, and holds what the journal holds.
 #[test]
 fn a_stopped_count_prints_an_object() {
     let folder = fresh_folder("unread-stopped");
-    let path = folder.join("q.journal");
-    let args = ["count", "24", "--json", "--journal", arg(&path)];
+    let args = ["count", "24", "--json", "--journal", arg(&folder)];
     let mut child = spawn(&mut nqueens(&args));
-    wait_for_units(&path, &mut child, 0);
+    wait_for_units(&folder, &mut child, 0);
     send("TERM", &child);
     let output = finish(child);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(stderr(&output).contains("stopped after "), "{output:?}");
     let object = json(&output);
-    let record = crate::common::contents(&path);
+    let record = contents(&folder);
     assert!(object["total"].is_null() && object["published"] == "unknown", "{object}");
     assert_eq!(object["units_done"], record.sum().units);
     assert_eq!(object["solutions"], record.sum().solutions.to_string());
     assert_eq!(object["units"], record.plan().units());
-    assert_eq!(object["journal"]["file"], arg(&path));
+    assert_eq!(object["journal"]["file"], arg(&journal_in(&folder)));
     fs::remove_dir_all(folder).expect("it is there");
 }
 
@@ -280,16 +248,4 @@ fn an_output_that_does_not_wait_is_waited_for() {
     let output = finish(child);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
     assert_eq!(list.trim_start_matches('x').lines().count(), 724);
-}
-
-/// The disk first takes what an earlier run has left in the cache.
-#[test]
-fn a_signal_ends_the_wait_for_the_disk_at_the_beginning() {
-    let path = fresh_folder("unread-slow-begin").join("q.journal");
-    assert!(run(&mut count_into("12", &path, &[])).status.success());
-    let mut command = count_into("12", &path, &[]);
-    let mut child = spawn(command.env("LD_PRELOAD", shim()).env("SHIM_SYNC_MS", "600000"));
-    wait_until_blocked(&mut child);
-    send("TERM", &child);
-    refused(&finish(child), 3, &["stopped before the disk had taken the journal"]);
 }

@@ -11,17 +11,16 @@ use nqueens::verify::{self, Verdict, choose_units};
 use nqueens::{Cancel, Count, Engine, Error, Plan, WhichCount};
 
 use crate::common::{
-    arg, contents, count_into, first_line_with_check_digits, fresh, json, keep_lines, nqueens,
-    output, raise_counts, run, size, stderr, stdout, with_check_digits,
+    arg, contents, first_line_with_check_digits, fresh, fresh_folder, journal_of, json, keep_lines,
+    nqueens, output, raise_counts, run, size, stderr, stdout, with_check_digits,
 };
 
 /// A finished journal of a small board, with one unit in each line.
 fn finished(name: &str, engine: Engine) -> PathBuf {
-    let path = fresh(&format!("verify-{name}.journal"));
+    let folder = fresh_folder(&format!("verify-{name}"));
     // So many threads take one unit each time.
     let count = Count::new(size(10)).engine(engine).split_rows(2).threads(16);
-    count.journal(&path).run().expect("a count");
-    path
+    count.journal(&folder).run().expect("a count").journal.expect("a file")
 }
 
 /// Makes one count in every `step`-th line wrong, with the right sums and CRCs; returns the number of
@@ -198,9 +197,9 @@ fn only_a_whole_journal_is_called_as_it_was_written() {
     let as_written = "as it was written";
     assert!(finished_row(0).ends_with("80 units, every line as it was written"));
 
-    // A last line that was cut off is no damage, but it is not as it was written.
+    // A last line that was cut off is no line.
     fs::write(&path, &whole[..whole.len() - 2]).expect("room");
-    assert!(!finished_row(0).contains(as_written));
+    assert!(finished_row(0).contains(" units, every line as it was written"));
 
     // A damaged line whose units stand in other lines fails nothing.
     let repeated = whole.lines().nth(3).expect("a line").replacen("done", "dome", 1);
@@ -209,7 +208,7 @@ fn only_a_whole_journal_is_called_as_it_was_written() {
 
     let damaged = whole.replacen("counts=", "counts=1", 1);
     fs::write(&path, damaged).expect("room");
-    assert!(!finished_row(1).contains(as_written));
+    assert!(!finished_row(0).contains(as_written));
 }
 
 #[test]
@@ -248,7 +247,7 @@ fn the_evidence_is_of_the_finished_units() {
 #[test]
 fn a_journal_without_units_passes_no_check() {
     let path = fresh("verify-nothing.journal");
-    Count::new(size(12)).journal(&path).run().expect("a count");
+    journal_of("12", &path, &[]);
     keep_lines(&path, 2);
     for args in [&["verify"][..], &["status"], &["merge"]] {
         for format in [&[][..], &["--json"]] {
@@ -273,8 +272,7 @@ fn run_verify(path: &Path, args: &[&str]) -> Output {
 /// A finished journal of n = 12. It has 144 units, however many cores there are.
 fn finished_12(name: &str) -> PathBuf {
     let path = fresh(&format!("verify-{name}.journal"));
-    let split = ["--engine", "subtrees", "--split-rows", "2"];
-    assert!(run(&mut count_into("12", &path, &split)).status.success());
+    journal_of("12", &path, &["--engine", "subtrees", "--split-rows", "2"]);
     path
 }
 
@@ -310,7 +308,8 @@ fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
     let checked = run_verify(&path, &["--units", "1000000"]);
     assert_eq!(checked.status.code(), Some(1));
     let message = stderr(&checked);
-    assert!(message.contains(&format!("unit {unit} is recorded with ")), "{message}");
+    let wrong = format!("unit {unit}: the first count has ");
+    assert!(message.contains(&wrong) && message.contains(", the recount finds "), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
     assert!(stdout(&checked).contains("1 DIFFER"), "{}", stdout(&checked));
 }

@@ -3,19 +3,18 @@
 use std::path::PathBuf;
 
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Error, Outcome, Published, Shard};
+use crate::{BoardSize, Count, Outcome, Published, Shard};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
-use crate::cli::failure::warnings::is_unread;
+use crate::cli::failure::warnings::warn;
 use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::input::session::{EngineChoice, Session};
 use crate::cli::input::values::path_in_folder;
 use crate::cli::output::format::{duration, json_seconds, many, sum};
 use crate::cli::output::published::verdict;
-use crate::cli::output::quote::quoted;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
 
@@ -27,17 +26,16 @@ use crate::cli::output::stderr::message;
 #[command(after_help = "\
 Examples:
   nqueens count 16                         the number of solutions, on all cores
-  nqueens count 22 --journal q22.journal   the same command resumes it
-  nqueens count 27 --shard 3/300 --journal q27/  one of 300 shards")]
+  nqueens count 22 --journal q22           the same command resumes it
+  nqueens count 27 --shard 3/300 --journal q27  one of 300 shards")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
-    /// Record finished units in PATH, so that the same command resumes a count that was stopped or killed. PATH is
-    /// a file whose name ends in .journal, or a folder, which exists or is written with a slash at its end. In a
-    /// folder each process writes a journal of its own, and skips the units that the other journals hold
-    #[arg(long, short, value_name = "PATH", value_parser = path_in_folder())]
+    /// Record finished units in FOLDER, so that the same command resumes a count that was stopped or killed. FOLDER is
+    /// made if it is not there. Each process writes a file of its own in it, and skips the units that the others hold
+    #[arg(long, short, value_name = "FOLDER", value_parser = path_in_folder())]
     journal: Option<PathBuf>,
 
     /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
@@ -77,6 +75,10 @@ impl CountArgs {
         let outcome = session.run(|| count.run())?;
         let mut exit = judge_journal(&outcome);
         if !outcome.is_complete() {
+            // If nobody has stopped the count, it has not settled these units.
+            if !session.cancel.is_cancelled() {
+                warn(&[], &outcome.disputes);
+            }
             self.print_stopped(&outcome);
             exit = exit.and(Exit::Stopped);
             let mut report = self.report(&outcome, None, Published::Unknown);
@@ -121,13 +123,9 @@ impl CountArgs {
             Some(shard) => format!("shard {shard}: "),
             None => String::new(),
         };
-        let kept = match (&self.journal, &outcome.journal) {
-            // The file was moved during the count, and something else is at its path.
-            (Some(place), Some(file)) if file != place && file.parent() != Some(place) => {
-                format!("the same command with --journal {} resumes the count", quoted(file))
-            }
-            (Some(_), _) => "the same command resumes the count".to_owned(),
-            (None, _) => "nothing was kept, because there is no --journal".to_owned(),
+        let kept = match self.journal {
+            Some(_) => "the same command resumes the count",
+            None => "nothing was kept, because there is no --journal",
         };
         message!("{part}{stopped}; {kept}");
     }
@@ -214,12 +212,9 @@ fn judge_journal(outcome: &Outcome) -> Exit {
         Some(total) => format!("Q({size}) = {total}"),
         None => format!("shard {shard} of n = {size}"),
     };
-    // A journal that the machine could not read back may hold everything.
-    let is_unread = matches!(fault, Error::LacksMemory(_)) || is_unread(fault);
-    let state = if is_unread { "was not checked" } else { "is not complete" };
     let fault = Failure::from(fault.clone());
-    message!("{counted} is counted, but its journal {state}: {fault}");
-    if fault.exit == Exit::Stopped { Exit::Stopped } else { Exit::Failed }
+    message!("{counted} is counted, but its journal is not complete: {fault}");
+    Exit::Failed
 }
 
 /// Adds which part of the count a shard is, and its solutions.

@@ -1,54 +1,21 @@
-//! What the reports on journals have in common.
+//! What the reports on the journals of one count have in common.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::record::Record;
+use crate::record::{JournalError, Record, Shards};
 use crate::{Error, Published, Sum};
 use serde_json::{Value, json};
 
-use crate::cli::exit::Exit;
-use crate::cli::failure::bad_lines::is_of_other_count;
-use crate::cli::failure::warnings::{file_of, is_temporary, is_unread};
 use crate::cli::output::format::{json_seconds, many, ranges, shards_text, sum};
-use crate::cli::output::published::print_differs;
 use crate::cli::output::quote::quoted;
 use crate::cli::output::report::Report;
 
-/// Prints a total that differs from the published one. Returns the exit code of what was read. `total` is there if no unit
-/// is missing in all records together.
-///
-/// A unit with two counts is a failure, and so are lines of another count, because nobody knows whether they were to be
-/// read, too. What else was left out is a failure only while units are missing, because else other lines hold the same
-/// units. If all of it may be read later, the same command may find more then.
-pub(crate) fn check(records: &[&Record], total: Option<u128>) -> Exit {
-    let size = records[0].plan().size();
-    if let Some(total) = total
-        && let Published::Differs { expected } = Published::compare(total, size.published().total)
-    {
-        print_differs(format_args!("Q({size}) = {total}"), expected);
-        return Exit::Failed;
-    }
-    let left_out: Vec<&Error> = records.iter().flat_map(|record| &record.left_out).collect();
-    if left_out.iter().any(|error| is_of_other_count(error)) {
-        return Exit::Failed;
-    }
-    if left_out.is_empty() || total.is_some() {
-        Exit::Done
-    } else if left_out.iter().all(|error| is_temporary(error)) {
-        Exit::Temporary
-    } else {
-        Exit::Failed
-    }
-}
-
-/// Returns the journals of which something is damaged and left out.
-fn damaged_files(record: &Record) -> Vec<String> {
+/// Returns the journals of which lines are damaged and left out.
+pub(crate) fn damaged_files(left_out: &[Error]) -> Vec<String> {
     let mut files = Vec::new();
-    for error in &record.left_out {
-        if let Some(path) = file_of(error)
-            && !is_unread(error)
-        {
+    for error in left_out {
+        if let Error::Journal { path, error: JournalError::Damaged { .. } } = error {
             files.push(path.display().to_string());
         }
     }
@@ -56,23 +23,24 @@ fn damaged_files(record: &Record) -> Vec<String> {
     files
 }
 
-/// Returns the number of shards, if it is known, and the indices of the shards that are not complete.
-pub(crate) fn missing_shards(record: &Record) -> Option<(usize, Vec<usize>)> {
-    let shards = record.shards?;
-    if record.total().is_some() {
-        return Some((shards, Vec::new()));
-    }
-    Some((shards, record.missing_shards(shards).ok()?))
-}
-
 /// Adds what all reports on the journals of one count have beside the plan. `total` is there if all its units are settled.
-pub(crate) fn add_facts(report: &mut Report, record: &Record, total: Option<u128>) {
+pub(crate) fn add_facts(
+    report: &mut Report,
+    record: &Record,
+    total: Option<u128>,
+    shards: &Shards,
+    damaged: Vec<String>,
+) {
+    let mut unfinished = [&shards.running[..], &shards.missing].concat();
+    unfinished.sort_unstable();
+    // A script would misread the only shard of a count whose journals do not agree on the number of shards.
+    let is_known = shards.number > 1 || record.agreed_shards().is_some();
     let missing = json!({
         "units": record.plan().units() - record.sum().units,
-        "shards": record.shards,
-        "indices": missing_shards(record).map(|(_, missing)| ranges(&missing)),
+        "shards": is_known.then_some(shards.number),
+        "indices": is_known.then(|| ranges(&unfinished)),
     });
-    add_facts_of_all(report, &[record], record.sum(), total, &missing);
+    add_facts_of_all(report, &[record], record.sum(), total, &missing, damaged);
 }
 
 /// Adds what these records of one plan hold together.
@@ -82,16 +50,18 @@ pub(crate) fn add_facts_of_all(
     done: Sum,
     total: Option<u128>,
     missing: &Value,
+    damaged: Vec<String>,
 ) {
     let mut files = 0;
-    let mut damaged = Vec::new();
     let mut disputed = 0;
+    let mut settled = 0;
     let mut repeated = 0;
     let mut builds = BTreeSet::new();
     for record in records {
         files += record.files().len();
-        damaged.extend(damaged_files(record));
-        disputed += record.disputed().len();
+        let open = record.open_disputes().count();
+        disputed += open;
+        settled += record.disputes().len() - open;
         repeated += record.repeated();
         builds.extend(record.runs().map(|run| &*run.version));
     }
@@ -109,7 +79,11 @@ pub(crate) fn add_facts_of_all(
     }
     if disputed > 0 {
         let units = many(disputed, "unit");
-        report.row("disputed", format_args!("{units} with two counts: see 'nqueens verify'"));
+        report.row("disputed", format_args!("{units} with different numbers, to be counted again"));
+    }
+    if settled > 0 {
+        let units = many(settled, "unit");
+        report.row("settled", format_args!("{units} with different numbers"));
     }
     if builds.len() > 1 {
         let names: Vec<&str> = builds.iter().copied().collect();
@@ -123,6 +97,7 @@ pub(crate) fn add_facts_of_all(
         .field("files", files)
         .field("damaged", damaged)
         .field("disputed", disputed)
+        .field("settled", settled)
         .field("twice", repeated)
         .field("builds", builds.into_iter().collect::<Vec<_>>())
         .field("cpu_seconds", json_seconds(cpu_time))
@@ -130,21 +105,22 @@ pub(crate) fn add_facts_of_all(
 }
 
 /// Returns how much is not finished, and what to do about it. `who` is the beginning of the sentence, with its verb.
-pub(crate) fn describe_missing(who: &str, record: &Record, paths: &[PathBuf]) -> String {
+pub(crate) fn describe_missing(
+    who: &str,
+    record: &Record,
+    shards: &Shards,
+    paths: &[PathBuf],
+) -> String {
     let units = record.plan().units() - record.sum().units;
     let all = many(record.plan().units(), "unit");
-    let lack = format!("{who} {units} of {all}");
-    if record.left_out.iter().any(is_unread) {
-        return format!("{lack}, unless the journals that could not be read hold them");
-    }
-    if !record.disputed().is_empty() {
-        return format!("{lack}, and no count goes on while units have two counts");
-    }
-    let where_missing = match missing_shards(record) {
-        Some((shards @ 2.., missing)) => format!(", all in {}", shards_text(&missing, shards)),
-        _ => String::new(),
+    let where_missing = if shards.number == 1 {
+        String::new()
+    } else {
+        let mut unfinished = [&shards.running[..], &shards.missing].concat();
+        unfinished.sort_unstable();
+        format!(", all in {}", shards_text(&unfinished, shards.number))
     };
     let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
     let paths = paths.join(" ");
-    format!("{lack}{where_missing}; how to count them: nqueens status {paths}")
+    format!("{who} {units} of {all}{where_missing}; how to count them: nqueens status {paths}")
 }

@@ -3,39 +3,61 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::record::{BothCounts, Record, RecordedCount};
+use crate::record::{BothCounts, Disagreement, JournalError, Record, Records, Shards, Votes};
+use crate::{Error, Published};
 use serde_json::{Value, json};
 
-use crate::cli::commands::facts::{add_facts, add_facts_of_all, check, describe_missing};
+use crate::cli::commands::facts::{add_facts, add_facts_of_all, damaged_files, describe_missing};
 use crate::cli::exit::Exit;
-use crate::cli::failure::bad_lines::{lines_of, print_commands};
 use crate::cli::failure::failure::Failure;
-use crate::cli::input::journals::Counts;
 use crate::cli::output::format::{duration, many};
+use crate::cli::output::published::print_differs;
 use crate::cli::output::report::Report;
 use crate::cli::output::stderr::{message, print_first};
 
 /// What the journals of a plan hold together.
 pub(crate) struct Merged<'a> {
-    records: Vec<&'a Record>,
+    pub(crate) records: Vec<&'a Record>,
+    left_out: &'a [Error],
+    /// The shards of each record.
+    pub(crate) shards: Vec<Shards>,
     /// How the first and the second count compare, if both are there.
-    both: Option<BothCounts>,
+    pub(crate) both: Option<BothCounts>,
 }
 
 impl<'a> Merged<'a> {
-    pub(crate) fn new(counts: &'a Counts) -> Result<Self, Failure> {
-        Ok(Self { records: counts.records(), both: counts.compare()? })
+    /// Puts the records together, of which there is at least one. The user may have named the number of shards.
+    pub(crate) fn new(records: &'a Records, shards: Option<usize>) -> Result<Self, Failure> {
+        let all = records.all();
+        let mut shards_of_all = Vec::new();
+        for record in &all {
+            shards_of_all.push(record.shards(shards)?);
+        }
+        Ok(Self {
+            records: all,
+            left_out: records.left_out(),
+            shards: shards_of_all,
+            both: records.compare(),
+        })
     }
 
-    /// Returns the total, if every unit is settled: no unit is missing, none has two different counts, and none differs
-    /// between the first and the second count.
+    /// Returns the total, if every unit is settled: no unit is missing, none has different numbers that are not settled,
+    /// and none differs between the first and the second count.
     pub(crate) fn total(&self) -> Option<u128> {
-        let Some(both) = &self.both else { return self.records[0].total() };
-        let is_complete = both.done.units == self.records[0].plan().units();
-        is_complete.then_some(both.done.solutions)
+        match &self.both {
+            Some(both) => both.total(),
+            None => self.records[0].total(),
+        }
     }
 
-    /// Prints units that differ, and a total that differs from the published one. Returns the exit code.
+    /// Returns the total of one of the counts alone. There is none as long as a unit of either count is not settled.
+    pub(crate) fn total_of(&self, record: &Record) -> Option<u128> {
+        let has_dispute = self.both.as_ref().is_some_and(BothCounts::has_dispute);
+        record.total().filter(|_| !has_dispute)
+    }
+
+    /// Prints units that differ, and a total that differs from the published one. Returns the exit code of what was read,
+    /// whether it is complete or not.
     pub(crate) fn judge(&self) -> Exit {
         if let Some(both) = &self.both
             && !both.differing.is_empty()
@@ -43,28 +65,41 @@ impl<'a> Merged<'a> {
             print_differences(both);
             return Exit::Failed;
         }
-        check(&self.records, self.total())
+        let size = self.records[0].plan().size();
+        let Some(total) = self.total() else {
+            // What could not be read may hold the missing units.
+            let is_unread = |error: &Error| {
+                matches!(error, Error::Journal { error: JournalError::Io { .. }, .. })
+            };
+            return if self.left_out.iter().any(is_unread) { Exit::Failed } else { Exit::Done };
+        };
+        match Published::compare(total, size.published().total) {
+            Published::Differs { expected } => {
+                print_differs(format_args!("Q({size}) = {total}"), expected);
+                Exit::Failed
+            }
+            _ => Exit::Done,
+        }
     }
 
     /// Returns whether nothing is left to count: there is a total, and if there are two counts, every unit was counted
     /// twice.
     pub(crate) fn is_complete(&self) -> bool {
         match &self.both {
-            Some(both) => both.is_complete(self.records[0].plan()),
+            Some(both) => both.is_complete(),
             None => self.total().is_some(),
         }
     }
 
     /// Prints what is missing in each count.
     pub(crate) fn print_what_is_missing(&self, paths: &[PathBuf]) {
-        let [first, second] = self.records[..] else {
-            message!("{}", describe_missing("the journals lack", self.records[0], paths));
-            return;
+        let names = match self.records.len() {
+            1 => &["the journals lack"][..],
+            _ => &["the first count lacks", "the second count lacks"],
         };
-        for (who, record) in [("the first count lacks", first), ("the second count lacks", second)]
-        {
+        for ((who, record), shards) in names.iter().zip(&self.records).zip(&self.shards) {
             if record.total().is_none() {
-                message!("{}", describe_missing(who, record, paths));
+                message!("{}", describe_missing(who, record, shards, paths));
             }
         }
     }
@@ -72,9 +107,11 @@ impl<'a> Merged<'a> {
     /// Returns the report on all journals.
     pub(crate) fn report(&self) -> Report {
         let mut report = Report::default();
+        let damaged = damaged_files(self.left_out);
         let Some(both) = &self.both else {
             let record = self.records[0];
-            add_facts(report.plan(record.plan()), record, record.total());
+            let total = record.total();
+            add_facts(report.plan(record.plan()), record, total, &self.shards[0], damaged);
             add_costs(&mut report, record);
             report
                 .field("counted_once", 0)
@@ -92,17 +129,19 @@ impl<'a> Merged<'a> {
             "indices": null,
         });
         report.plan(plan).field("count", "both");
-        add_facts_of_all(&mut report, &self.records, both.done, self.total(), &missing);
+        add_facts_of_all(&mut report, &self.records, both.done, self.total(), &missing, damaged);
         report
             .row("twice", twice_text(both, plan.units()))
             .field("counted_once", both.done.units + both.differing.len() - both.counted_twice)
             .field("counted_twice", both.counted_twice)
             .field("differing", both.differing.len())
             .field("differences", both.disagreements.iter().map(difference).collect::<Vec<_>>());
-        for (name, record) in ["first", "second"].into_iter().zip(&self.records) {
+        for (name, (record, shards)) in
+            ["first", "second"].into_iter().zip(self.records.iter().zip(&self.shards))
+        {
             let mut part = Report::default();
-            let total = record.total().filter(|_| !both.has_dispute());
-            add_facts(part.plan(record.plan()), record, total);
+            let total = self.total_of(record);
+            add_facts(part.plan(record.plan()), record, total, shards, Vec::new());
             add_costs(&mut part, record);
             part.entry("machines", machines(record));
             let object = report.put_below(part);
@@ -118,7 +157,7 @@ pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
     let units = many(units, "unit");
     let disputed = match both.disputed.len() {
         0 => String::new(),
-        disputed => format!(", {disputed} with two counts in one of the two"),
+        disputed => format!(", {disputed} with different numbers in one of the counts"),
     };
     match both.differing.len() {
         0 => format!("{twice} of {units} counted twice, all with equal counts{disputed}"),
@@ -126,21 +165,26 @@ pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
     }
 }
 
-/// Prints the units whose two counts differ, and the commands that take their lines out.
+/// Prints the units whose two counts differ, and what to do.
 fn print_differences(both: &BothCounts) {
     let mut differences = Vec::new();
-    for [first, second] in &both.disagreements {
-        let unit = first.unit;
+    for Disagreement { unit, first, second, .. } in &both.disagreements {
+        let [first, second] = [first, second].map(|votes| votes_text(votes));
         differences
             .push(format!("unit {unit} differs: first count {first}, second count {second}"));
     }
     print_first(differences.into_iter());
     let units = many(both.differing.len(), "unit");
     message!(
-        "the counts differ in {units}: at least one machine made errors; take the lines out of both counts, and count \
-         their units again"
+        "the counts differ in {units}: at least one machine made errors; 'nqueens verify' finds out which count is wrong; \
+         move the journals of that host to another folder, and count again"
     );
-    print_commands(lines_of(&both.lines));
+}
+
+/// Returns the numbers that lines hold for a unit, each with its hosts.
+pub(crate) fn votes_text(votes: &[Votes]) -> String {
+    let texts: Vec<String> = votes.iter().map(ToString::to_string).collect();
+    texts.join(" and ")
 }
 
 /// Returns the machines that counted, each once.
@@ -162,16 +206,15 @@ fn add_costs(report: &mut Report, record: &Record) {
 }
 
 /// Returns what the first and the second count recorded for a unit.
-fn difference([first, second]: &[RecordedCount; 2]) -> Value {
-    json!({ "unit": first.unit, "first": recorded(first), "second": recorded(second) })
+fn difference(Disagreement { unit, first, second, .. }: &Disagreement) -> Value {
+    json!({ "unit": unit, "first": votes(first), "second": votes(second) })
 }
 
-/// Returns a count as a journal holds it, with its place.
-fn recorded(count: &RecordedCount) -> Value {
-    json!({
-        "count": count.count.to_string(),
-        "machine": count.machine,
-        "file": count.path.display().to_string(),
-        "line": count.line,
-    })
+/// Returns the numbers that lines hold for a unit, each with its hosts, for JSON.
+pub(crate) fn votes(votes: &[Votes]) -> Value {
+    let mut list = Vec::new();
+    for Votes { count, lines, hosts, .. } in votes {
+        list.push(json!({ "count": count.to_string(), "lines": lines, "hosts": hosts }));
+    }
+    list.into()
 }

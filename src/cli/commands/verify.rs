@@ -5,18 +5,14 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 
-use crate::Error;
-use crate::record::{Record, RecordedCount};
+use crate::record::{Record, Votes};
 use crate::verify::{Verdict, choose_units, disputed_units, finished_units, verify};
+use crate::{Error, WhichCount};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::commands::facts::check;
-use crate::cli::commands::merged::Merged;
+use crate::cli::commands::merged::{Merged, votes, votes_text};
 use crate::cli::exit::Exit;
-use crate::cli::failure::bad_lines::{
-    damaged_lines, lines_of, print_commands, print_commands_that_take_apart,
-};
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::args::MachineArgs;
 use crate::cli::input::journals::JournalsArgs;
@@ -35,7 +31,7 @@ use crate::cli::output::stderr::{message, print_first};
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of differences")))]
 #[command(after_help = "\
 Examples:
-  nqueens verify q22.journal               recounts 200 units
+  nqueens verify q22                       recounts 200 units
   nqueens verify q24 --units 1000 -t 8     more of them, on 8 threads")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -57,20 +53,20 @@ pub(crate) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let Some(counts) = self.journals.read_one_plan()? else {
-            return Err(self.journals.no_finished_unit());
-        };
-        counts.warn();
+        let records = self.journals.read()?;
+        if records.all().is_empty() {
+            return Err(self.journals.nothing_recorded());
+        }
         let session = Session::new(&self.machine)?;
-        let merged = Merged::new(&counts)?;
-        let records = counts.records();
+        let merged = Merged::new(&records, self.journals.shards)?;
         let seed = self.seed.unwrap_or_else(new_seed);
-        let units = choose_units(&records, self.units, seed);
-        let all_units = disputed_units(&records).len() + units.len();
+        let units = choose_units(&merged.records, self.units, seed);
+        let all_units = disputed_units(&merged.records).len() + units.len();
         session.progress.begin("verify", [0, all_units], Work::Steps("units"));
-        let findings = session.run(|| recount(records, &units, &session))?;
+        let findings = session.run(|| recount(&merged.records, &units, &session))?;
         let exit = findings.judge(&merged, all_units, &self.journals.paths);
-        Ok(exit.answer(self.journals.format, findings.report(&merged, seed)))
+        let is_as_written = records.left_out().is_empty();
+        Ok(exit.answer(self.journals.format, findings.report(&merged, is_as_written, seed)))
     }
 }
 
@@ -80,59 +76,61 @@ fn new_seed() -> u64 {
     RandomState::new().hash_one("seed") >> 32
 }
 
-/// A line with a wrong count, and the count that the recount finds.
-struct WrongLine {
-    line: RecordedCount,
+/// A unit for which journals of a count hold a wrong number.
+struct WrongUnit {
+    unit: usize,
+    which: WhichCount,
+    /// All numbers that the journals of the count hold, each with its hosts.
+    votes: Vec<Votes>,
     recounted: u64,
+    /// Whether the count uses the wrong number. If it does not, more lines have settled the unit, or it is missing.
+    is_used: bool,
 }
 
 /// What a check has found.
 struct Findings<'a> {
-    records: Vec<&'a Record>,
+    records: &'a [&'a Record],
     verdict: Verdict,
-    /// The lines with wrong counts, of the recounted units and of the units with two counts.
-    wrong_lines: Vec<WrongLine>,
+    /// The units with a wrong number, among those that were recounted, in increasing order.
+    wrong: Vec<WrongUnit>,
 }
 
-/// Recounts units on the current rayon pool, and all units with two different counts.
+/// Recounts units on the current rayon pool, and all units with different numbers.
 fn recount<'a>(
-    records: Vec<&'a Record>,
+    records: &'a [&'a Record],
     units: &[usize],
     session: &Session,
 ) -> Result<Findings<'a>, Error> {
     let counted = || session.progress.advance(1);
-    let verdict = verify(&records, units, &counted, &session.cancel)?;
-    let wrong_lines = wrong_lines(&records, &verdict);
-    Ok(Findings { records, verdict, wrong_lines })
+    let verdict = verify(records, units, &counted, &session.cancel)?;
+    let wrong = wrong_units(records, &verdict);
+    Ok(Findings { records, verdict, wrong })
 }
 
 impl Findings<'_> {
-    /// Returns the numbers of the units of which a wrong count was found.
-    fn wrong_units(&self) -> BTreeSet<usize> {
-        let mut units = BTreeSet::new();
-        units.extend(self.verdict.differences.iter().map(|difference| difference.unit));
-        units.extend(self.wrong_lines.iter().map(|wrong| wrong.line.unit));
-        units
+    /// Returns the number of units of which a count uses a wrong number.
+    fn wrong_in_use(&self) -> usize {
+        let used = self.wrong.iter().filter(|wrong| wrong.is_used);
+        used.map(|wrong| wrong.unit).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the number of finished units.
     fn finished(&self) -> usize {
-        finished_units(&self.records).len()
+        finished_units(self.records).len()
     }
 
     /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
     /// recounted.
     fn judge(&self, merged: &Merged<'_>, all_units: usize, paths: &[PathBuf]) -> Exit {
         let mut messages = Vec::new();
-        for WrongLine { line, recounted } in &self.wrong_lines {
-            let unit = line.unit;
+        for WrongUnit { unit, which, votes, recounted, .. } in &self.wrong {
+            let votes = votes_text(votes);
             messages.push(format!(
-                "unit {unit} is recorded with {line}, the recount finds {recounted}"
+                "unit {unit}: the {which} count has {votes}, the recount finds {recounted}"
             ));
         }
         print_first(messages.into_iter());
-        self.print_commands();
-        let exit = check(&self.records, merged.total());
+        let exit = merged.judge();
         let evidence = self.evidence();
         if evidence == Evidence::Against {
             return Exit::Failed;
@@ -158,39 +156,31 @@ impl Findings<'_> {
         exit
     }
 
-    /// Prints the commands that take all bad lines out.
-    fn print_commands(&self) {
-        let mut bad = lines_of(self.wrong_lines.iter().map(|wrong| &wrong.line));
-        for record in &self.records {
-            for (path, lines) in damaged_lines(&record.left_out) {
-                bad.entry(path).or_default().extend(lines);
-            }
-        }
-        print_commands(bad);
-        for record in &self.records {
-            print_commands_that_take_apart(&record.left_out);
-        }
-    }
-
-    fn report(&self, merged: &Merged<'_>, seed: u64) -> Report {
+    fn report(&self, merged: &Merged<'_>, is_as_written: bool, seed: u64) -> Report {
         let recounted = self.verdict.recounted;
         let disputed = self.verdict.disputed.len();
-        let wrong_units = self.wrong_units().len();
+        let wrong_units = self.wrong_in_use();
         let finished = many(self.finished(), "unit");
         let method = self.records[0].plan().recount_method();
         let mut text = format!("{recounted} of {finished} by {method}, seed {seed}");
         if disputed > 0 {
-            text += &format!(", and {} with two counts", many(disputed, "unit"));
+            text += &format!(", and {} with different numbers", many(disputed, "unit"));
         }
         let evidence = self.evidence();
         match evidence {
             Evidence::Against => text += &format!(": {wrong_units} DIFFER"),
             Evidence::Missing => {}
-            Evidence::OfSome { .. } | Evidence::OfAll => text += ": no difference",
+            Evidence::OfSome { .. } | Evidence::OfAll if self.wrong.is_empty() => {
+                text += ": no difference";
+            }
+            Evidence::OfSome { .. } | Evidence::OfAll => text += ": no wrong number is used",
         }
-        let is_as_written = self.records.iter().all(|record| is_as_written(record));
-        let as_written = if is_as_written { ", every line as it was written" } else { "" };
-        let differences: Vec<Value> = self.wrong_lines.iter().map(difference).collect();
+        let as_written = if is_as_written && self.finished() > 0 {
+            ", every line as it was written"
+        } else {
+            ""
+        };
+        let differences: Vec<Value> = self.wrong.iter().map(difference).collect();
         let undetected_part = self.verdict.undetected_part(self.finished());
         let mut report = merged.report();
         report
@@ -208,7 +198,7 @@ impl Findings<'_> {
     /// Returns what the check says of the count.
     fn evidence(&self) -> Evidence {
         let undetected_part = self.verdict.undetected_part(self.finished());
-        if !self.wrong_units().is_empty() {
+        if self.wrong_in_use() > 0 {
             Evidence::Against
         } else if self.verdict.recounted == 0 {
             Evidence::Missing
@@ -250,8 +240,8 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// Looks up the lines of the recounted units whose counts are wrong.
-fn wrong_lines(records: &[&Record], verdict: &Verdict) -> Vec<WrongLine> {
+/// Returns the recounted units for which journals hold a wrong number.
+fn wrong_units(records: &[&Record], verdict: &Verdict) -> Vec<WrongUnit> {
     let mut recounts = BTreeMap::new();
     for difference in &verdict.differences {
         recounts.insert(difference.unit, difference.recounted);
@@ -259,35 +249,29 @@ fn wrong_lines(records: &[&Record], verdict: &Verdict) -> Vec<WrongLine> {
     for recount in &verdict.disputed {
         recounts.insert(recount.unit, recount.recounted);
     }
-    let units: Vec<usize> = recounts.keys().copied().collect();
-    let mut wrong_lines = Vec::new();
+    let units: BTreeSet<usize> = recounts.keys().copied().collect();
+    let mut wrong = Vec::new();
     for record in records {
-        for line in record.find(&units) {
-            let recounted = recounts[&line.unit];
-            if line.count != recounted {
-                wrong_lines.push(WrongLine { line, recounted });
+        for (unit, votes) in record.votes_of(&units) {
+            let recounted = recounts[&unit];
+            if votes.iter().any(|of_count| of_count.count != recounted) {
+                let which = record.plan().which_count();
+                let is_used = record.count(unit).is_some_and(|count| count != recounted);
+                wrong.push(WrongUnit { unit, which, votes, recounted, is_used });
             }
         }
     }
-    wrong_lines.sort_by_key(|wrong| wrong.line.unit);
-    wrong_lines
+    wrong.sort_by_key(|wrong| wrong.unit);
+    wrong
 }
 
-/// Returns whether units are finished, and nothing of the journals was left out.
-fn is_as_written(record: &Record) -> bool {
-    record.sum().units > 0
-        && record.left_out.is_empty()
-        && record.files().iter().all(|file| file.cut_off == 0)
-}
-
-/// Returns a wrong line as the report has it.
-fn difference(WrongLine { line, recounted }: &WrongLine) -> Value {
+/// Returns a unit with a wrong number as the report has it.
+fn difference(wrong: &WrongUnit) -> Value {
     json!({
-        "unit": line.unit,
-        "recorded": line.count.to_string(),
-        "recounted": recounted.to_string(),
-        "file": line.path.display().to_string(),
-        "line": line.line,
+        "unit": wrong.unit,
+        "count": wrong.which.to_string(),
+        "recorded": votes(&wrong.votes),
+        "recounted": wrong.recounted.to_string(),
     })
 }
 

@@ -5,14 +5,12 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::error::{Error, Lack, LackOfMemory, MemoryUser, Remedy};
-use crate::record::{IoError, JournalError, RecordedCount};
+use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
+use crate::record::{IoError, JournalError};
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::bad_lines::lines_of;
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::thread_limits::lasting_limit;
-use crate::cli::output::quote::quoted;
 
 /// Adds the exit code and the way out to what the library says is wrong.
 impl From<Error> for Failure {
@@ -38,13 +36,12 @@ fn way_out(error: &Error) -> (Exit, String) {
             return memory_way_out(*user, limit, *remedy, *fitting_threads);
         }
         Error::Inconsistent { .. } => (Exit::Failed, ""),
-        Error::Journal { path, error } => return journal_way_out(path, error),
+        Error::Journal { path, error } => journal_way_out(path, error),
         Error::PlansDiffer { .. } => (
             Exit::Usage,
             ": name the files or folders of one of them, or for a count its --engine and --split-rows; if one is there \
              by mistake, move it to another folder",
         ),
-        Error::CountsDiffer(unit) => return (Exit::Failed, disputed_way_out(unit.lines())),
     };
     (exit, text.to_owned())
 }
@@ -84,76 +81,23 @@ fn memory_way_out(
     (exit, text)
 }
 
-/// Returns the way out if journals hold two different counts of a unit.
-fn disputed_way_out(lines: &[RecordedCount]) -> String {
-    if lines.is_empty() {
-        // Its journals could not be read a second time.
-        return ": a machine made an error; 'nqueens verify' finds out which count is wrong"
-            .to_owned();
-    }
-    let bad = lines_of(lines);
-    let files: Vec<String> = bad.keys().map(|path| quoted(path)).collect();
-    let files = files.join(" ");
-    format!(
-        ": a machine made an error; find out which count is wrong, and how to take it out: nqueens verify {files}"
-    )
-}
-
 const CHECK_DISK: &str = ": check the disk, then run the same command again";
 
 /// Returns the exit code and the way out if a journal cannot be used.
-fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, String) {
-    let (exit, text) = match error {
+fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, &'static str) {
+    match error {
         JournalError::Io { reason, action } => io_way_out(path, action, reason),
-        JournalError::NotSynced { reason, .. } if is_full(reason.kind) => MAKE_ROOM,
-        JournalError::NotSynced { .. } | JournalError::NotAsWritten => (Exit::Failed, CHECK_DISK),
-        JournalError::NotAFile | JournalError::OtherCount { .. } => {
-            (Exit::Usage, ": name another file")
-        }
-        JournalError::NotYetSynced => (Exit::Stopped, ": the same command checks the journal"),
-        JournalError::FolderNotSynced { .. } => (Exit::Failed, ""),
-        // The process has saved what it held by the time that somebody reads this.
-        JournalError::Gone => (Exit::Failed, ""),
-        JournalError::GoneAndSaved { path: saved } if saved == path => (Exit::Failed, ""),
-        JournalError::GoneAndSaved { path: saved } => {
-            let text = format!(": the same command with --journal {} uses it", quoted(saved));
-            return (Exit::Failed, text);
-        }
-        JournalError::GoneForGood { .. } => {
-            (Exit::Failed, ": the same command counts what is missing")
-        }
-        JournalError::Overwritten { .. } => {
-            let text = format!(": to take the counts apart: nqueens merge {}", quoted(path));
-            return (Exit::Failed, text);
-        }
-        JournalError::WrittenByOthers => {
-            (Exit::Failed, ": the same command counts what is missing")
-        }
-        JournalError::Changed => (Exit::Temporary, ": run the same command again"),
-        JournalError::InUse => (Exit::Temporary, ": wait for it, or name another file"),
-        JournalError::NotAJournal => {
-            let first = "; unpack it if it is compressed; if it is a damaged one, ";
-            return (Exit::Usage, format!("{first}{}", new_first_line(path)));
-        }
-        JournalError::NoPlan { .. } => {
-            return (Exit::Failed, format!("; {}", new_first_line(path)));
-        }
-        // Such lines alone end no command.
-        JournalError::Damaged { .. } | JournalError::OfOtherCount { .. } => (Exit::Failed, ""),
+        JournalError::NotAJournal => (
+            Exit::Usage,
+            ": unpack it if it is compressed; if its line 1 is damaged, count with its folder as --journal first",
+        ),
         JournalError::UnknownFormat { .. } | JournalError::OtherPlan { .. } => {
-            (Exit::Failed, ": finish it with the build that began it, or count with another file")
+            (Exit::Failed, ": finish it with the build that began it, or count in another folder")
         }
-    };
-    (exit, text.to_owned())
-}
-
-/// Returns the command that gives a journal a first line that names its plan.
-fn new_first_line(path: &Path) -> String {
-    let journal = quoted(path);
-    format!(
-        "this makes a good journal with line 1 of another one of this count: head -n 1 OTHER.journal | cat - {journal} > \
-         NEW.journal"
-    )
+        JournalError::InUse => (Exit::Temporary, ": wait for it, or count another shard"),
+        // These end no command.
+        JournalError::Damaged { .. } | JournalError::Lost { .. } => (Exit::Failed, ""),
+    }
 }
 
 const MAKE_ROOM: (Exit, &str) =
@@ -161,15 +105,14 @@ const MAKE_ROOM: (Exit, &str) =
 
 /// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
 pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, &'static str) {
-    if action == "lock" {
-        // Nothing would keep a second process away.
-        let text = ": name a folder (with a slash behind it), where no locks are needed, or a file elsewhere";
-        return (Exit::Usage, text);
-    }
     if is_full(reason.kind) {
         return MAKE_ROOM;
     }
     match reason.kind {
+        // The arguments were right, so the folder was taken away since.
+        ErrorKind::NotFound | ErrorKind::NotADirectory if action == "create" => {
+            (Exit::Failed, ": make the folder again, then run the same command again")
+        }
         ErrorKind::FileTooLarge => {
             let text = ": raise the limit on the size of files (ulimit -f), then run the same command again";
             (Exit::Failed, text)
@@ -198,21 +141,8 @@ pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, 
         ErrorKind::ReadOnlyFilesystem => {
             (Exit::Failed, ": name a file on a file system that can be written")
         }
-        _ if action == "write" => (Exit::Failed, CHECK_DISK),
-        _ => match reason.lack {
-            Some(Lack::HandlesOfProcess) => (Exit::Failed, ": raise the limit (ulimit -n)"),
-            Some(Lack::HandlesOfMachine) => {
-                (Exit::Temporary, ": try later, when other programs have closed files")
-            }
-            Some(Lack::Memory) => {
-                (Exit::Temporary, ": try later, when other programs have given memory back")
-            }
-            Some(Lack::FileServer) => {
-                (Exit::Temporary, ": the file server has changed, so try again")
-            }
-            None if action == "open" => (Exit::Failed, ": check the path and the file system"),
-            None => (Exit::Failed, CHECK_DISK),
-        },
+        _ if action == "open" => (Exit::Failed, ": check the path and the file system"),
+        _ => (Exit::Failed, CHECK_DISK),
     }
 }
 
@@ -249,56 +179,41 @@ mod tests {
     }
 
     /// The exit code if the system refuses an action on a file that is there.
-    fn refused(action: &str, kind: ErrorKind, lack: Option<Lack>) -> (Exit, &'static str) {
-        let reason = IoError { kind, lack, message: String::new() };
+    fn refused(action: &str, kind: ErrorKind) -> (Exit, &'static str) {
+        let reason = IoError { kind, message: String::new() };
         io_way_out(Path::new("Cargo.toml"), action, &reason)
     }
 
     #[test]
     fn each_refusal_of_the_system_has_its_way_out() {
-        for (action, kind, lack, exit, words) in [
-            ("lock", ErrorKind::StorageFull, None, Exit::Usage, "name a folder"),
-            ("open", ErrorKind::StorageFull, None, Exit::Failed, "make room"),
-            ("write", ErrorKind::QuotaExceeded, None, Exit::Failed, "make room"),
-            ("write", ErrorKind::WriteZero, None, Exit::Failed, "make room"),
-            ("write", ErrorKind::FileTooLarge, None, Exit::Failed, "ulimit -f"),
-            ("read", ErrorKind::NotFound, None, Exit::Usage, "folder that exists"),
-            ("open", ErrorKind::InvalidFilename, None, Exit::Usage, "another one"),
-            ("open", ErrorKind::IsADirectory, None, Exit::Usage, "another one"),
-            ("open", ErrorKind::NotADirectory, None, Exit::Usage, "another one"),
-            ("open", ErrorKind::AlreadyExists, None, Exit::Usage, "another one"),
-            ("write", ErrorKind::PermissionDenied, None, Exit::Failed, "lsattr"),
-            ("open", ErrorKind::PermissionDenied, None, Exit::Failed, "change its permissions"),
-            ("open", ErrorKind::ReadOnlyFilesystem, None, Exit::Failed, "can be written"),
-            ("write", ErrorKind::Other, Some(Lack::Memory), Exit::Failed, "check the disk"),
-            ("open", ErrorKind::Other, Some(Lack::HandlesOfProcess), Exit::Failed, "ulimit -n"),
-            ("open", ErrorKind::Other, Some(Lack::HandlesOfMachine), Exit::Temporary, "later"),
-            ("open", ErrorKind::Other, Some(Lack::Memory), Exit::Temporary, "memory back"),
-            ("open", ErrorKind::Other, Some(Lack::FileServer), Exit::Temporary, "file server"),
-            ("open", ErrorKind::Other, None, Exit::Failed, "check the path"),
-            ("read", ErrorKind::Other, None, Exit::Failed, "check the disk"),
+        for (action, kind, exit, words) in [
+            ("open", ErrorKind::StorageFull, Exit::Failed, "make room"),
+            ("write", ErrorKind::QuotaExceeded, Exit::Failed, "make room"),
+            ("write", ErrorKind::WriteZero, Exit::Failed, "make room"),
+            ("write", ErrorKind::FileTooLarge, Exit::Failed, "ulimit -f"),
+            ("read", ErrorKind::NotFound, Exit::Usage, "folder that exists"),
+            ("open", ErrorKind::InvalidFilename, Exit::Usage, "another one"),
+            ("open", ErrorKind::IsADirectory, Exit::Usage, "another one"),
+            ("open", ErrorKind::NotADirectory, Exit::Usage, "another one"),
+            ("open", ErrorKind::AlreadyExists, Exit::Usage, "another one"),
+            ("create", ErrorKind::NotFound, Exit::Failed, "make the folder again"),
+            ("create", ErrorKind::NotADirectory, Exit::Failed, "make the folder again"),
+            ("write", ErrorKind::PermissionDenied, Exit::Failed, "lsattr"),
+            ("open", ErrorKind::PermissionDenied, Exit::Failed, "change its permissions"),
+            ("open", ErrorKind::ReadOnlyFilesystem, Exit::Failed, "can be written"),
+            ("open", ErrorKind::Other, Exit::Failed, "check the path"),
+            ("read", ErrorKind::Other, Exit::Failed, "check the disk"),
         ] {
-            let (found, text) = refused(action, kind, lack);
+            let (found, text) = refused(action, kind);
             assert_eq!(found, exit, "{action}, {kind}");
             assert!(text.contains(words), "{action}, {kind}: {text}");
         }
     }
 
     #[test]
-    fn a_sync_fails_for_lack_of_room_or_for_a_bad_disk() {
-        let not_synced = |kind| {
-            let reason = IoError { kind, lack: None, message: String::new() };
-            let error = JournalError::NotSynced { reason, is_cut_back: true };
-            journal_way_out(Path::new("q.journal"), &error).1
-        };
-        assert!(not_synced(ErrorKind::QuotaExceeded).contains("make room"));
-        assert_eq!(not_synced(ErrorKind::Other), CHECK_DISK);
-    }
-
-    #[test]
     fn what_is_not_there_is_named_elsewhere() {
         let missing = |path, action, kind| {
-            let reason = IoError { kind, lack: None, message: String::new() };
+            let reason = IoError { kind, message: String::new() };
             io_way_out(Path::new(path), action, &reason).1
         };
         let in_a_folder = "src/none.journal";

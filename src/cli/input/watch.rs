@@ -4,7 +4,7 @@ use crate::forecast::core_hours;
 use crate::{Error, Observer, Shard, SoFar, Start};
 
 use crate::cli::failure::failure::Failure;
-use crate::cli::failure::warnings::warn_of_left_out;
+use crate::cli::failure::warnings::warn;
 use crate::cli::output::command::count_command;
 use crate::cli::output::progress::{Progress, Work};
 use crate::cli::output::stderr::message;
@@ -12,10 +12,7 @@ use crate::cli::output::stderr::message;
 impl Observer for Progress {
     fn started(&self, start: &Start<'_>) {
         let done = start.done.units;
-        if start.cut_off > 0 && done < start.units {
-            message!("warning: the journal's last line was cut off: its units are counted again");
-        }
-        warn_of_left_out(start.left_out, None);
+        warn(start.left_out, start.disputes);
         let mut name = format!("n = {}", start.plan.size());
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);
@@ -39,17 +36,7 @@ impl Observer for Progress {
         }
     }
 
-    fn journal_harmed(&self, harm: &Error) {
-        message!("warning: {}", Failure::from(harm.clone()));
-    }
-
-    fn waits_for_disk(&self, total: Option<u128>) {
-        match total {
-            Some(total) => message!(
-                "all units are counted, {total} solutions; waiting for the disk; Ctrl-C quits without the \
-                 journal's last lines"
-            ),
-            None => message!("waiting for the disk; Ctrl-C quits without the journal's last lines"),
-        }
+    fn journal_lost(&self, lost: &Error) {
+        message!("warning: {}", Failure::from(lost.clone()));
     }
 }

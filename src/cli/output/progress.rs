@@ -223,7 +223,7 @@ impl Notes {
         self.next_look = None;
         let time = wall_time(seconds, *threads, cores);
         Some(format!(
-            "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal NEW.journal",
+            "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal FOLDER",
             self.name
         ))
     }

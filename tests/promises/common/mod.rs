@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
-use nqueens::record::{JournalError, Record, journals_in};
+use nqueens::record::{JournalError, Record, Records, journals_in};
 use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Plan, Shard};
 
 /// The program.
@@ -116,6 +116,15 @@ pub(crate) fn count_into(n: &str, journal: &Path, args: &[&str]) -> Command {
     let mut command = nqueens(&["count", n, "--quiet", "--journal"]);
     command.arg(journal).args(args);
     command
+}
+
+/// Counts a board, and leaves the journal at this path.
+pub(crate) fn journal_of(n: &str, path: &Path, args: &[&str]) {
+    let folder = path.with_extension("made");
+    let counted = run(&mut count_into(n, &folder, args));
+    assert!(counted.status.success(), "{counted:?}");
+    fs::rename(journal_in(&folder), path).expect("it is there");
+    fs::remove_dir(folder).expect("it is empty");
 }
 
 /// Numbers of errors of Linux, as text for the variable `SHIM_ERRNO` of the library in `tests/shim`.
@@ -264,9 +273,32 @@ pub(crate) fn set_aside(outcome: &Outcome, name: &str) -> PathBuf {
     aside
 }
 
-/// Reads a journal, or those in a folder.
+/// Reads a journal, or those in a folder, of one count. Whatever is left out is an error.
 pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
-    Record::read(&journals_in(&[path])?)?.map(Record::undamaged).transpose()
+    let records = Records::read(&[path])?;
+    match records.left_out().first() {
+        Some(error) => Err(error.clone()),
+        None => Ok(only(records)),
+    }
+}
+
+/// The only count in some journals.
+pub(crate) fn only(records: Records) -> Option<Record> {
+    let Records { first, second, .. } = records;
+    assert!(first.is_none() || second.is_none(), "they are of both counts");
+    first.or(second)
+}
+
+/// Reads journals, and folders of them, of one count. Lines may be left out.
+pub(crate) fn record_of(paths: &[impl AsRef<Path>]) -> Record {
+    only(Records::read(paths).expect("readable")).expect("a journal has begun")
+}
+
+/// The only journal in a folder.
+pub(crate) fn journal_in(folder: &Path) -> PathBuf {
+    let files = journals_in(&[folder]).expect("a folder");
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].clone()
 }
 
 /// What a good journal holds, or a folder of them.

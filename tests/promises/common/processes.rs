@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nqueens::record::journals_in;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Much longer than anything takes, even if ten programs share a core: some tests wait for minutes of work.
@@ -97,6 +98,22 @@ pub(crate) fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -
         let units = super::some_units(path)?.sum().units;
         Some(units).filter(|units| *units > more_than)
     })
+}
+
+/// Resumes a count from a folder with one journal, and stops it once it has a journal of its own. Returns the number of
+/// units that it has found in the folder.
+pub(crate) fn units_found_by_resuming(n: &str, folder: &Path) -> usize {
+    let mut count = super::nqueens(&["count", n, "--json", "--journal", super::arg(folder)]);
+    let mut child = super::spawn(&mut count);
+    wait_until("a journal", &mut child, || {
+        journals_in(&[folder]).is_ok_and(|journals| journals.len() == 2)
+    });
+    send("TERM", &child);
+    let stopped = super::finish(child);
+    assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");
+    let object = super::json(&stopped);
+    let units = object["journal"]["units_before"].as_u64().expect("a number");
+    usize::try_from(units).expect("units of a plan")
 }
 
 /// The CPU time that a process has used so far.

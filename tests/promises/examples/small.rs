@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use nqueens::record::journals_in;
+
 use crate::common::{arg, fresh_folder, output, stdout};
 use crate::help::entries;
 
@@ -63,8 +65,7 @@ impl Small<'_> {
             "--svg" if value == "FILE" => "picture.svg",
             "--html" if value == "FILE" => "page.html",
             "--out" if value == "FOLDER" => "manual",
-            "--journal" | "-j" if value == "FILE" => "new.journal",
-            "--journal" | "-j" if value == "FOLDER/" || value == "PATH" => "new/",
+            "--journal" | "-j" if value == "FOLDER" => "new",
             "--journal" | "-j" | "--svg" | "--html" | "--out" => &self.local(value),
             "--against" => {
                 let rows = output(&["compare", "8", "--repeat", "1", "--json"]);
@@ -89,7 +90,7 @@ impl Small<'_> {
         }
     }
 
-    /// Makes the journals that an example reads: a file, or a folder of shards.
+    /// Makes the journals that an example reads: a file, or a folder of the shards of a first count or of a second count.
     fn journals(&self, word: &str) -> String {
         let word = match word {
             "FILE" | "FILE..." => "q8.journal",
@@ -98,15 +99,16 @@ impl Small<'_> {
         };
         let word = self.local(word);
         let path = self.folder.join(&word);
-        let Fixtures { first, second, shards } = Fixtures::get();
+        let Fixtures { first, second } = Fixtures::get();
+        let shards = if word.contains("second") { second } else { first };
         if path.extension().is_some_and(|ending| ending == "journal") {
-            let journal = if word.contains("second") { second } else { first };
-            fs::copy(journal, &path).expect("room");
+            let packed: Vec<Vec<u8>> =
+                shards.iter().map(|file| fs::read(file).expect("a file")).collect();
+            fs::write(&path, packed.concat()).expect("room");
         } else {
             fs::create_dir_all(&path).expect("room");
-            for shard in fs::read_dir(shards).expect("a folder") {
-                let shard = shard.expect("readable");
-                fs::copy(shard.path(), path.join(shard.file_name())).expect("room");
+            for file in shards {
+                fs::copy(file, path.join(file.file_name().expect("a name"))).expect("room");
             }
         }
         word
@@ -161,12 +163,10 @@ fn small_boards(word: &str, large: u32) -> String {
     ranges.join(",")
 }
 
-/// Journals of the small board.
+/// The journals of three shards of the small board, of each count.
 struct Fixtures {
-    first: PathBuf,
-    second: PathBuf,
-    /// A folder with three shards.
-    shards: PathBuf,
+    first: Vec<PathBuf>,
+    second: Vec<PathBuf>,
 }
 
 impl Fixtures {
@@ -176,24 +176,21 @@ impl Fixtures {
     }
 
     fn new() -> Self {
-        let folder = fresh_folder("examples-fixtures");
-        let first = folder.join("1.journal");
-        let second = folder.join("2.journal");
-        let shards = folder.join("shards");
-        count_small_board(&first, &[]);
-        count_small_board(&second, &["--second"]);
-        fs::create_dir(&shards).expect("room");
+        let [first, second] = ["examples-first", "examples-second"].map(fresh_folder);
         for shard in ["0/3", "1/3", "2/3"] {
-            count_small_board(&shards, &["--shard", shard]);
+            count_small_board(&first, &["--shard", shard]);
+            count_small_board(&second, &["--shard", shard, "--second"]);
         }
-        Self { first, second, shards }
+        let [first, second] =
+            [first, second].map(|folder| journals_in(&[folder]).expect("a folder"));
+        Self { first, second }
     }
 }
 
-/// Counts the small board with these options into a journal.
-fn count_small_board(place: &Path, options: &[&str]) {
+/// Counts the small board with these options, with journals in this folder.
+fn count_small_board(folder: &Path, options: &[&str]) {
     let n = SMALL_BOARD.to_string();
-    let counted = output(&[&["count", &n, "--journal", arg(place)], options].concat());
+    let counted = output(&[&["count", &n, "--journal", arg(folder)], options].concat());
     assert!(counted.status.success(), "{counted:?}");
 }
 

@@ -1,8 +1,6 @@
 //! The shards as a grid of squares. Each square is filled as far as the units of its shard are finished, and framed if a
 //! process works on it.
 
-use std::collections::BTreeSet;
-
 use crate::record::ShardUnits;
 use maud::{Markup, html};
 
@@ -49,15 +47,15 @@ impl State {
 /// Returns the grid with its legend, if the plan is cut into shards.
 pub(super) fn section(count: &CountState<'_>) -> Markup {
     let record = count.record;
-    let number = record.shards.unwrap_or(1);
-    if number <= 1 {
+    let number = count.shards.number;
+    if number == 1 {
         return html! {};
     }
-    let Ok(shards) = record.shard_units(number) else { return html! {} };
-    let running = count.running.shards(number);
+    let shards = record.shard_units(number);
+    let running = &count.shards.running;
     let mut states = Vec::new();
     for (index, shard) in shards.iter().enumerate() {
-        states.push(state(*shard, &running, index));
+        states.push(state(*shard, running.binary_search(&index).is_ok()));
     }
     html! {
         h3 { "Shards" }
@@ -72,10 +70,10 @@ pub(super) fn section(count: &CountState<'_>) -> Markup {
     }
 }
 
-fn state(shard: ShardUnits, running: &BTreeSet<usize>, index: usize) -> State {
+fn state(shard: ShardUnits, is_running: bool) -> State {
     if shard.finished == shard.units {
         State::Complete
-    } else if running.contains(&index) {
+    } else if is_running {
         State::Running
     } else if shard.finished == 0 {
         State::Missing
@@ -111,14 +109,13 @@ mod tests {
 
     #[test]
     fn a_square_says_how_far_its_shard_is() {
-        let shard = ShardUnits { units: 1935, finished: 1, disputed: 0 };
-        let cell = cell("4/40", shard, state(shard, &[3].into(), 4)).into_string();
+        let shard = ShardUnits { units: 1935, finished: 1 };
+        let cell = cell("4/40", shard, state(shard, false)).into_string();
         let title = "title=\"shard 4/40: in part, not running, 1 of 1935 units\"";
         assert!(cell.contains(title) && cell.contains("style=\"--part:0%\""), "{cell}");
         for (finished, part) in [(1934, 89), (1935, 100)] {
-            let shard = ShardUnits { units: 1935, finished, disputed: 0 };
-            let square =
-                super::cell("4/40", shard, state(shard, &BTreeSet::new(), 4)).into_string();
+            let shard = ShardUnits { units: 1935, finished };
+            let square = super::cell("4/40", shard, state(shard, false)).into_string();
             assert!(square.contains(&format!("style=\"--part:{part}%\"")), "{square}");
         }
     }

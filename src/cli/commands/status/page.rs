@@ -21,7 +21,7 @@ use crate::cli::output::quote::escaped;
 use crate::cli::output::report::Report;
 
 /// Returns the page of some counts. `paths` are the journals and folders that the user named.
-pub(super) fn page(counts: &[&CountState<'_>], paths: &[PathBuf]) -> String {
+pub(super) fn page(counts: &[CountState<'_>], paths: &[PathBuf]) -> String {
     let mut names = Vec::new();
     for path in paths {
         // A page may be read far from the folder in which the command ran.
@@ -71,7 +71,7 @@ fn section(count: &CountState<'_>) -> Markup {
     let percent = count.percent();
     let done = record.sum().units;
     let mut facts = Report::default();
-    count.add_facts(&mut facts);
+    count.add_facts(&mut facts, Vec::new());
     html! {
         section {
             h2 { (name(record)) }
@@ -85,7 +85,7 @@ fn section(count: &CountState<'_>) -> Markup {
             }
             dl.facts { @for (term, text) in facts.rows() { div { dt { (term) } dd { (text) } } } }
             (grid::section(count))
-            (processes(&count.running, record))
+            (processes(&count.running, count.shards.number > 1))
             (machines(record))
             @match Resume::of(count) {
                 Resume::Finished | Resume::Running => {}
@@ -104,12 +104,10 @@ fn section(count: &CountState<'_>) -> Markup {
 }
 
 /// Returns a table of the processes that write now.
-fn processes(running: &Running<'_>, record: &Record) -> Markup {
+fn processes(running: &Running<'_>, has_shards: bool) -> Markup {
     if running.is_empty() {
         return html! {};
     }
-    // A plain count has no shards.
-    let has_shards = record.shards != Some(1);
     // The name of a journal that a user has chosen has no host.
     let has_hosts = running.files().any(|file| file.host().is_some());
     let mut titles = Vec::new();

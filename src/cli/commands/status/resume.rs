@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::record::Record;
+use crate::record::{Record, Shards};
 
 use super::state::CountState;
 use crate::cli::output::command::count_command;
@@ -23,85 +23,26 @@ pub(super) enum Resume {
 }
 
 impl Resume {
-    /// Returns what to do about the units of a count that are missing. If there are journals of another plan of this
-    /// board, the command names the plan.
-    ///
-    /// If the journals do not agree on the number of shards, the command counts all that is missing.
+    /// Returns what to do about the units of a count that are missing. The command names the whole plan, because there may
+    /// be journals of another one.
     pub(super) fn of(count: &CountState<'_>) -> Self {
         let record = count.record;
+        let Shards { number, missing, .. } = &count.shards;
         if record.total().is_some() {
             return Self::Finished;
         }
-        let plan = record.plan();
-        let is_other_plan = |other: &&Record| {
-            other.plan().size() == plan.size() && other.plan().hash() != plan.hash()
-        };
-        let command = count_command(plan, count.all.iter().any(is_other_plan));
-        match record.shards {
-            Some(shards) if shards > 1 => Self::of_shards(count, shards, &command),
-            _ => Self::of_whole(count, &command),
-        }
-    }
-
-    /// Returns what to do if no process counts shards of this number.
-    fn of_whole(count: &CountState<'_>, command: &str) -> Self {
-        let record = count.record;
-        if !count.running.is_empty() {
+        if missing.is_empty() {
             return Self::Running;
         }
-        if !record.disputed().is_empty() {
-            return Self::disputed();
-        }
-        match place_of(record) {
-            Ok(place) => Self::Command(format!("{command} --journal {}", quoted(&place))),
-            Err(reason) => Self::Obstacle(reason),
-        }
-    }
-
-    /// Returns what to do about the shards that are missing.
-    fn of_shards(count: &CountState<'_>, shards: usize, command: &str) -> Self {
-        let record = count.record;
-        let Ok(each) = record.shard_units(shards) else { return Self::Running };
-        let running = count.running.shards(shards);
-        let mut is_any_disputed = false;
-        let mut idle = Vec::new();
-        for (index, shard) in each.iter().enumerate() {
-            if shard.finished == shard.units || running.contains(&index) {
-                continue;
-            }
-            // A count of this shard would not begin.
-            if shard.disputed > 0 {
-                is_any_disputed = true;
-            } else {
-                idle.push(index);
-            }
-        }
-        if idle.is_empty() {
-            return if is_any_disputed { Self::disputed() } else { Self::Running };
-        }
-        match folder_of(record) {
-            Ok(folder) => {
-                let folder = quoted(&folder);
-                Self::Command(command_for_shards(&idle, shards, command, &folder))
-            }
-            Err(reason) => Self::Obstacle(reason),
-        }
-    }
-
-    /// Returns that units with two counts have to be settled first.
-    fn disputed() -> Self {
-        let reason = "none while units have two counts: see 'nqueens verify'";
-        Self::Obstacle(reason.to_owned())
-    }
-}
-
-/// Returns the file or the folder that a count has to name in order to use all journals of a record, or the reason why
-/// there is none. The path holds in every folder, because the command may be read elsewhere, for example on a page.
-fn place_of(record: &Record) -> Result<PathBuf, String> {
-    let folder = folder_of(record)?;
-    match record.files() {
-        [file] => Ok(folder.join(file.path.file_name().unwrap_or_default())),
-        _ => Ok(folder),
+        let folder = match folder_of(record) {
+            Ok(folder) => quoted(&folder),
+            Err(reason) => return Self::Obstacle(reason),
+        };
+        let command = count_command(record.plan(), true);
+        Self::Command(match number {
+            1 => format!("{command} --journal {folder}"),
+            _ => command_for_shards(missing, *number, &command, &folder),
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::record::{Record, Running};
+use crate::Error;
+use crate::record::{Record, Running, Shards};
 
-use crate::cli::commands::facts::{self, missing_shards};
+use crate::cli::commands::facts;
 use crate::cli::output::format::shards_text;
 use crate::cli::output::format::{
     duration, expected, json_seconds, many, rounded, wall_time as wall_time_text,
@@ -22,10 +23,7 @@ pub(super) struct CountState<'a> {
     /// The processes that count now.
     pub(super) running: Running<'a>,
     pub(super) now: SystemTime,
-    /// All counts of the answer.
-    pub(super) all: &'a [&'a Record],
-    /// The number of shards, if it is known, and the shards that are not complete.
-    missing: Option<(usize, Vec<usize>)>,
+    pub(super) shards: Shards,
     /// The longest time for which a process has recorded nothing, if that is unusual.
     silence: Option<Duration>,
 }
@@ -35,12 +33,13 @@ impl<'a> CountState<'a> {
     pub(super) fn new(
         record: &'a Record,
         total: Option<u128>,
-        all: &'a [&'a Record],
+        shards: Option<usize>,
         now: SystemTime,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let running = record.running();
+        let shards = record.shards_beside(&running, shards)?;
         let silence = running.silence(now);
-        Self { record, total, running, now, all, missing: missing_shards(record), silence }
+        Ok(Self { record, total, running, now, shards, silence })
     }
 
     /// Returns how much of the plan is finished, in percent.
@@ -56,8 +55,8 @@ impl<'a> CountState<'a> {
     }
 
     /// Adds what is known of the count beside its plan and the command that resumes it.
-    pub(super) fn add_facts(&self, report: &mut Report) {
-        facts::add_facts(report, self.record, self.total);
+    pub(super) fn add_facts(&self, report: &mut Report, damaged: Vec<String>) {
+        facts::add_facts(report, self.record, self.total, &self.shards, damaged);
         let done = self.record.sum();
         let units = many(done.units, "unit");
         let percent = self.percent();
@@ -70,33 +69,19 @@ impl<'a> CountState<'a> {
 
     /// Adds which shards are complete, running or missing. A count in one piece has no shards.
     fn add_shards(&self, report: &mut Report) {
-        let Some((shards, missing)) = &self.missing else {
-            report.row("shards", "unknown: the journals do not agree on their number");
+        let Shards { number, complete, running, missing, .. } = &self.shards;
+        if *number == 1 {
             return;
-        };
-        if *shards == 1 {
-            return;
-        }
-        if missing.is_empty() {
-            report.row("shards", format_args!("{shards} of {shards} complete"));
-            return;
-        }
-        let all_running = self.running.shards(*shards);
-        let mut running = Vec::new();
-        let mut idle = Vec::new();
-        for index in missing {
-            if all_running.contains(index) {
-                running.push(*index);
-            } else {
-                idle.push(*index);
-            }
         }
         let mut parts = Vec::new();
-        if !running.is_empty() {
-            parts.push(format!("running: {}", shards_text(&running, *shards)));
+        if complete.len() == *number {
+            parts.push(format!("{number} of {number} complete"));
         }
-        if !idle.is_empty() {
-            parts.push(format!("missing: {}", shards_text(&idle, *shards)));
+        if !running.is_empty() {
+            parts.push(format!("running: {}", shards_text(running, *number)));
+        }
+        if !missing.is_empty() {
+            parts.push(format!("missing: {}", shards_text(missing, *number)));
         }
         report.row("shards", parts.join("; "));
     }
@@ -159,7 +144,7 @@ impl<'a> CountState<'a> {
         let text = match seconds {
             Some(seconds) => {
                 let time = wall_time_text(seconds, self.running.threads(), cores);
-                match self.missing_after_running() {
+                match self.shards.missing.len() {
                     0 => time,
                     missing => {
                         let shards = many(missing, "shard");
@@ -173,12 +158,5 @@ impl<'a> CountState<'a> {
             None => "too early to say".to_owned(),
         };
         report.row("time left", text);
-    }
-
-    /// Returns the number of shards that are missing and that no process is counting.
-    fn missing_after_running(&self) -> usize {
-        let Some((shards, missing)) = &self.missing else { return 0 };
-        let running = self.running.shards(*shards);
-        missing.iter().filter(|index| !running.contains(index)).count()
     }
 }

@@ -1,0 +1,263 @@
+//! The first and the second count of a plan, read together and compared unit by unit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rayon::prelude::*;
+
+use super::{PlansRead, Record, Votes, into_inner, journals_in, lock, read_plans};
+use crate::cancel::Cancel;
+use crate::engine::WhichCount;
+use crate::error::{Error, JournalError};
+use crate::journal::FirstLine;
+use crate::machine::memory::StatedMemory;
+use crate::plan::Plan;
+use crate::plan::done::Sum;
+
+/// The largest number of differing units whose hosts are looked up.
+const MAX_NAMED: usize = 100;
+
+/// What journals hold of the first and of the second count of one plan.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Records {
+    /// The first count, if a journal holds a line of it.
+    pub first: Option<Record>,
+    /// The second count, if a journal holds a line of it.
+    pub second: Option<Record>,
+    left_out: Vec<Error>,
+}
+
+impl Records {
+    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal`. Both counts are
+    /// `None` if no journal has begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PlansDiffer`] if the journals belong to several plans. [`Error::Journal`] if no journal names a plan that
+    /// this build can make, and one of them cannot be read, is no journal, or names a plan of another build.
+    /// [`Error::LacksMemory`] if the list of units or their counts do not fit into memory.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a pool, if rayon cannot start its global pool.
+    pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
+        Self::read_with_memory(paths, None)
+    }
+
+    /// Reads journals as [`Records::read`] does, where the user may have stated how much memory there is.
+    pub(crate) fn read_with_memory(
+        paths: &[impl AsRef<Path>],
+        stated_memory: Option<StatedMemory>,
+    ) -> Result<Self, Error> {
+        let files = journals_in(paths)?;
+        let Some((named_by, plan)) = find_plan(&files, stated_memory)? else {
+            return Ok(Self::default());
+        };
+        let plans =
+            [WhichCount::First, WhichCount::Second].map(|which| Arc::new(plan.for_count(which)));
+        let PlansRead { records, left_out, others } = read_plans(&plans, &files, &Cancel::new())?;
+        if let Some((path, other)) = others.into_iter().next() {
+            let plans = [plan.to_string(), other];
+            return Err(Error::PlansDiffer { files: [named_by, path], plans });
+        }
+        let mut found = records.into_iter().map(|record| Some(record).filter(has_lines));
+        let [first, second] = [found.next().flatten(), found.next().flatten()];
+        Ok(Self { first, second, left_out })
+    }
+
+    /// Returns the counts that are there, the first one first.
+    #[cfg(feature = "cli")]
+    pub(crate) fn all(&self) -> Vec<&Record> {
+        self.first.iter().chain(&self.second).collect()
+    }
+
+    /// Returns the reasons why lines and journals were left out.
+    pub fn left_out(&self) -> &[Error] {
+        &self.left_out
+    }
+
+    /// Compares the two counts, if both are there.
+    pub fn compare(&self) -> Option<BothCounts> {
+        let (first, second) = (self.first.as_ref()?, self.second.as_ref()?);
+        Some(BothCounts::new(first, second))
+    }
+}
+
+fn has_lines(record: &Record) -> bool {
+    !record.files().is_empty()
+}
+
+/// Finds the plan that journals name. Returns a journal that names it, and its first count, or `None` if no journal has
+/// begun.
+///
+/// # Errors
+///
+/// [`Error::PlansDiffer`] if journals name several plans. If no journal names a plan, the first error of the reading.
+fn find_plan(
+    files: &[PathBuf],
+    stated_memory: Option<StatedMemory>,
+) -> Result<Option<(PathBuf, Plan)>, Error> {
+    // There may be a million files, and nearly all name one plan.
+    let plans = Mutex::new(BTreeMap::new());
+    let first_error = Mutex::new(None);
+    files.par_iter().enumerate().for_each(|(index, path)| match FirstLine::find_in(path) {
+        Ok(Some(line)) => keep_first(&mut lock(&plans), line.plan_of_both_counts(), index, line),
+        Ok(None) => {}
+        Err(error) => {
+            let mut first = lock(&first_error);
+            if first.as_ref().is_none_or(|(other, _)| index < *other) {
+                *first = Some((index, error));
+            }
+        }
+    });
+    let mut plans: Vec<(usize, FirstLine)> = into_inner(plans).into_values().collect();
+    plans.sort_unstable_by_key(|(index, _)| *index);
+    match &plans[..] {
+        [] => match into_inner(first_error) {
+            Some((_, error)) => Err(error),
+            None => no_plan_in(files),
+        },
+        [(index, line)] => {
+            let path = &files[*index];
+            Ok(Some((path.clone(), line.make_plan(path, stated_memory)?)))
+        }
+        [one, other, ..] => Err(Error::PlansDiffer {
+            files: [one, other].map(|(index, _)| files[*index].clone()),
+            plans: [one, other].map(|(_, line)| line.plan.clone()),
+        }),
+    }
+}
+
+/// Keeps the line of a plan that stands first among the files.
+fn keep_first(
+    plans: &mut BTreeMap<String, (usize, FirstLine)>,
+    plan: String,
+    index: usize,
+    line: FirstLine,
+) {
+    match plans.get(&plan) {
+        Some((other, _)) if *other < index => {}
+        _ => _ = plans.insert(plan, (index, line)),
+    }
+}
+
+/// Returns `None` if all of these files are empty, because their processes have just begun.
+///
+/// # Errors
+///
+/// [`JournalError::NotAJournal`] of the first file that holds anything, because nothing names its plan.
+fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
+    for path in files {
+        if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            return Err(JournalError::NotAJournal.at(path));
+        }
+    }
+    Ok(None)
+}
+
+/// How the first and the second count of a plan compare.
+///
+/// ```
+/// use nqueens::record::Records;
+/// use nqueens::{BoardSize, Count, WhichCount};
+///
+/// let folder = tempfile::tempdir()?;
+/// let count = Count::new(BoardSize::new(10)?).journal(folder.path());
+/// for which in [WhichCount::First, WhichCount::Second] {
+///     count.clone().which_count(which).run()?;
+/// }
+/// let both = Records::read(&[folder.path()])?.compare().expect("two counts");
+/// assert!(both.is_complete());
+/// assert!(both.differing.is_empty());
+/// assert_eq!(both.done.solutions, 724);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BothCounts {
+    /// The settled units: at least one of the counts has finished the unit, neither holds different numbers for it that are
+    /// not settled, and they agree if both have finished it.
+    pub done: Sum,
+    /// The number of units that both counts have finished.
+    pub counted_twice: usize,
+    /// The units whose two counts differ, in increasing order.
+    pub differing: Vec<usize>,
+    /// The units for which one of the counts holds different numbers that are not settled, in increasing order. What the
+    /// other count holds does not settle them.
+    pub disputed: Vec<usize>,
+    /// The first differing units, at most 100, with the hosts that counted them.
+    pub disagreements: Vec<Disagreement>,
+    /// The number of units of the plan.
+    units: usize,
+}
+
+/// A unit whose first and second count differ, although each count is settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Disagreement {
+    /// The number of the unit in its plan.
+    pub unit: usize,
+    /// The lines of the first count.
+    pub first: Vec<Votes>,
+    /// The lines of the second count.
+    pub second: Vec<Votes>,
+}
+
+impl BothCounts {
+    /// Compares the first count of a plan with the second one.
+    fn new(first: &Record, second: &Record) -> Self {
+        let plan = first.plan();
+        let disputed: BTreeSet<usize> =
+            first.open_disputes().chain(second.open_disputes()).collect();
+        let mut done = Sum::default();
+        let mut counted_twice = 0;
+        let mut differing = Vec::new();
+        for unit in 0..plan.units() {
+            if disputed.contains(&unit) {
+                continue;
+            }
+            let one = first.count(unit);
+            let other = second.count(unit);
+            if one.is_some() && other.is_some() {
+                counted_twice += 1;
+                if one != other {
+                    differing.push(unit);
+                    continue;
+                }
+            }
+            if let Some(count) = one.or(other) {
+                done.units += 1;
+                done.solutions += plan.solutions(unit, &[count]);
+            }
+        }
+        let named: BTreeSet<usize> = differing.iter().copied().take(MAX_NAMED).collect();
+        let mut of_first = first.votes_of(&named);
+        let mut of_second = second.votes_of(&named);
+        let mut disagreements = Vec::new();
+        for unit in named {
+            let [first, second] = [&mut of_first, &mut of_second]
+                .map(|votes| votes.remove(&unit).unwrap_or_default());
+            disagreements.push(Disagreement { unit, first, second });
+        }
+        let disputed = disputed.into_iter().collect();
+        Self { done, counted_twice, differing, disputed, disagreements, units: plan.units() }
+    }
+
+    /// Returns whether both counts have finished every unit, and agree in all of them.
+    pub fn is_complete(&self) -> bool {
+        self.counted_twice == self.units && self.differing.is_empty()
+    }
+
+    /// Returns the number of solutions of the board if every unit is settled.
+    pub fn total(&self) -> Option<u128> {
+        (self.done.units == self.units).then_some(self.done.solutions)
+    }
+
+    /// Returns whether a unit has different counts that are not settled, in one of the two counts or between them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_dispute(&self) -> bool {
+        !self.differing.is_empty() || !self.disputed.is_empty()
+    }
+}

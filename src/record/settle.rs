@@ -1,0 +1,216 @@
+//! Units for which journals hold different numbers, and how more lines settle them.
+//!
+//! A machine has made an error. The unit is missing until one number stands in at least two lines, and in more lines than
+//! any other number. So whoever counts what is missing counts the unit again, and the new line settles it, if possible.
+//! Lines with equal texts are one line: it was copied, for example when journals were packed. The text of a line has the
+//! time at which its units were finished, and how long they took. So two counts of a unit write equal lines only on tiny
+//! boards, where the next count takes no time either.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::Record;
+use crate::cancel::Cancel;
+use crate::error::{Error, JournalError};
+use crate::journal::{JournalFile, Reading, read_journal};
+
+/// A unit for which journals hold different numbers, so a machine has made an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dispute {
+    /// The number of the unit in its plan.
+    pub unit: usize,
+    /// The different numbers, in increasing order.
+    pub votes: Vec<Votes>,
+    /// The number that is used. `None` as long as no number has at least two lines, and more than any other. Then the
+    /// unit is missing.
+    pub settled: Option<u64>,
+}
+
+/// The lines with one of the numbers that journals hold for a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Votes {
+    /// The count of the unit, not yet multiplied by its weight.
+    pub count: u64,
+    /// The number of lines with this count. Copies of a line are one line.
+    pub lines: usize,
+    /// The hosts that counted it, or the files if their names have no host.
+    pub hosts: BTreeSet<String>,
+}
+
+/// Writes `4 (node1, node2)`.
+impl fmt::Display for Votes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        write!(f, "{} ({})", self.count, hosts.join(", "))
+    }
+}
+
+/// Writes `unit 17 was counted as 4 (node1) and 5 (node2)`.
+impl fmt::Display for Dispute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unit {} was counted as ", self.unit)?;
+        if self.votes.len() < 2 {
+            return f.write_str("different numbers");
+        }
+        let votes: Vec<String> = self.votes.iter().map(ToString::to_string).collect();
+        f.write_str(&votes.join(" and "))
+    }
+}
+
+impl Dispute {
+    /// Makes the dispute of a unit from all its lines.
+    fn new(unit: usize, votes: Vec<Votes>) -> Self {
+        let mut most = 0;
+        let mut settled = None;
+        for of_count in &votes {
+            if of_count.lines == most {
+                settled = None;
+            } else if of_count.lines > most {
+                most = of_count.lines;
+                settled = Some(of_count.count);
+            }
+        }
+        let settled = settled.filter(|_| most >= 2);
+        Self { unit, votes, settled }
+    }
+}
+
+impl Record {
+    /// Looks up the lines of some units. Returns the votes of each unit that was found, in the order of their counts.
+    ///
+    /// # Errors
+    ///
+    /// The first reason for which a file could not be read again: then lines may lack.
+    pub(super) fn votes(
+        &self,
+        units: &BTreeSet<usize>,
+        reading: &Reading<'_>,
+    ) -> Result<BTreeMap<usize, Vec<Votes>>, Error> {
+        if units.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let found: Vec<Vec<Line>> = self
+            .files
+            .par_iter()
+            .map(|file| find_in(file, units, reading))
+            .collect::<Result<_, _>>()?;
+        let mut lines_of_counts: BTreeMap<usize, BTreeMap<u64, LinesAndHosts>> = BTreeMap::new();
+        for (file, lines) in self.files.iter().zip(found) {
+            for Line { unit, count, hash } in lines {
+                let of_unit = lines_of_counts.entry(unit).or_default();
+                let of_count = of_unit.entry(count).or_default();
+                of_count.lines.insert(hash);
+                of_count.hosts.insert(name_of_host(file));
+            }
+        }
+        let mut votes = BTreeMap::new();
+        for (unit, of_unit) in lines_of_counts {
+            let mut of_counts = Vec::new();
+            for (count, LinesAndHosts { lines, hosts }) in of_unit {
+                of_counts.push(Votes { count, lines: lines.len(), hosts });
+            }
+            votes.insert(unit, of_counts);
+        }
+        Ok(votes)
+    }
+
+    /// Looks up the lines of some units. If a file cannot be read again, no unit is found.
+    pub(crate) fn votes_of(&self, units: &BTreeSet<usize>) -> BTreeMap<usize, Vec<Votes>> {
+        let cancel = Cancel::new();
+        let plan = [Arc::clone(self.plan())];
+        self.votes(units, &Reading::new(&plan, &cancel)).unwrap_or_default()
+    }
+
+    /// Settles the units with different counts as far as their lines do, and leaves the others out.
+    pub(super) fn settle(&mut self, reading: &Reading<'_>) {
+        let disputed = std::mem::take(&mut self.counts.disputed);
+        // Without all lines nothing is settled.
+        let mut votes = self.votes(&disputed, reading).unwrap_or_default();
+        for unit in disputed {
+            let dispute = Dispute::new(unit, votes.remove(&unit).unwrap_or_default());
+            self.counts.set(unit, dispute.settled);
+            self.disputes.push(dispute);
+        }
+    }
+}
+
+/// A line that holds a unit.
+struct Line {
+    unit: usize,
+    count: u64,
+    /// The hash of the text of the line, in which its CRC is. If two texts have one hash, a vote is lost.
+    hash: u64,
+}
+
+#[derive(Default)]
+struct LinesAndHosts {
+    /// The hashes of the different lines.
+    lines: BTreeSet<u64>,
+    hosts: BTreeSet<String>,
+}
+
+/// Reads a journal again, and returns its lines that hold some units.
+fn find_in(
+    file: &JournalFile,
+    units: &BTreeSet<usize>,
+    reading: &Reading<'_>,
+) -> Result<Vec<Line>, Error> {
+    let mut found = Vec::new();
+    let read = read_journal(&file.path, reading, |line| {
+        let done = &line.done;
+        for &unit in units.range(done.units.clone()) {
+            let mut hasher = DefaultHasher::new();
+            line.text.hash(&mut hasher);
+            let count = done.counts[unit - done.units.start];
+            found.push(Line { unit, count, hash: hasher.finish() });
+        }
+        Ok(())
+    })?;
+    for error in read.left_out {
+        if let Error::Journal { error: JournalError::Io { .. }, .. } = error {
+            return Err(error);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the host that wrote a journal, or the name of the file if that has no host.
+fn name_of_host(file: &JournalFile) -> String {
+    match file.host() {
+        Some(host) => host.to_owned(),
+        None => file.path.file_name().unwrap_or_default().display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_settled_by_two_lines_and_more_than_any_other() {
+        for (votes, settled) in [
+            (&[(4, 1), (5, 1)][..], None),
+            (&[(4, 2), (5, 1)], Some(4)),
+            (&[(4, 1), (5, 2)], Some(5)),
+            (&[(4, 2), (5, 2)], None),
+            (&[(4, 3), (5, 2), (6, 2)], Some(4)),
+            (&[(4, 2), (5, 2), (6, 3)], Some(6)),
+            (&[(4, 1), (5, 1), (6, 1)], None),
+            // The other line could not be read again.
+            (&[(4, 1)], None),
+            (&[], None),
+        ] {
+            let mut of_unit = Vec::new();
+            for (count, lines) in votes {
+                of_unit.push(Votes { count: *count, lines: *lines, hosts: BTreeSet::new() });
+            }
+            assert_eq!(Dispute::new(0, of_unit).settled, settled, "{votes:?}");
+        }
+    }
+}
