@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Recounts random units of a journal of nqueens, as a program of its own.
+"""Recounts random units of a count of nqueens, as a program of its own.
 
     scripts/check-unit.py JOURNAL [--units K] [--seed S] [--solutions]
 
-It needs Python 3.9, and runs no code of nqueens. It reads the journal as docs/FORMAT.md describes it, makes the units
-of any engine by the rules of that page and of docs/COLOURS.md, and counts a unit by trying every square. A seed chooses
-the same units as in 'nqueens verify'. With engine colours, making the units takes about 20 s and 550 MB at n = 24, on
-one core of a Zen 4 CPU.
+It needs Python 3.9, and runs no code of nqueens. JOURNAL is a journal, or a folder of them. The script reads journals
+as docs/FORMAT.md describes them, makes the units of any engine by the rules of that page and of docs/COLOURS.md, and
+counts a unit by trying every square. A seed chooses the same units as in 'nqueens verify'. With engine colours, making
+the units takes about 20 s and 550 MB at n = 24, on one core of a Zen 4 CPU.
 
 A unit of engine colours is counted by a search of each colour, because queens of different colours share no diagonal.
 The engine counts each colour by itself, too, so both rely on the split into colours, on the units, and on how often
@@ -18,8 +18,11 @@ one core of a Zen 4 CPU a unit takes:
     search of each colour    <1 ms  <1 ms   2 ms  12 ms  70 ms  0.5 s  3 s
     whole solutions          <1 ms   2 ms  16 ms  0.2 s  2.6 s   56 s
 
-Exit code 0: the recounted units have the recorded counts, and every line of the journal is sound. 1: a count differs, a
-line is damaged, no unit is finished, or the file cannot be read. 2: wrong usage.
+If journals hold several counts, the script checks the first one that it finds, in the order of the names of the files.
+
+Exit code 0: the recounted units have the recorded counts, and every line is sound. 1: a count differs, a unit has
+different counts that no further line settles, a line is damaged, no unit is finished, or a file cannot be read. 2:
+wrong usage.
 
 Here rows and columns are numbered from 0.
 """
@@ -31,6 +34,7 @@ import sys
 import zlib
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
 
 def placements(rows):
@@ -278,46 +282,93 @@ PLAN = (r"n=([12]?\d|3[0-2]) count=(first|second) "
         r"split-rows=(none|[1-4]) plan=[0-9a-f]{8} units=(\d+)")
 
 
-class Journal:
-    """The finished units of a journal, and what is wrong with its lines."""
+class Record:
+    """The finished units that journals hold, and what is wrong with their lines."""
 
     def __init__(self, path):
-        # A last line without a line feed was cut off, as by a kill. A power cut may leave zeros.
-        lines = open(path, "rb").read().rstrip(b"\0").split(b"\n")[:-1]
-        self.plan = plan_of_first_line(lines[0]) if lines else None
-        if self.plan is None:
-            raise Fault("line 1 is damaged, or this is no journal of format 2")
+        lines = [line for file in files(path) for line in lines_of(file)]
+        # Each process begins its journal with a first line, and journals may be joined, also those of several counts.
+        plans = dict.fromkeys(plan_of_first_line(line) for _, line in lines)
+        plans.pop(None, None)
+        if not plans:
+            raise Fault("no line 1 is intact, or there is no journal of format 2")
+        self.plan, *others = plans
         n, which, engine, split_rows, units = re.fullmatch(PLAN, self.plan.decode()).groups()
         self.is_second = which == "second"
         self.units = all_units(int(n), engine, int(split_rows.replace("none", "0")))
         if len(self.units) != int(units):
             raise Fault(f"line 1 states {units} units, and there are {len(self.units)}")
-        self.counts, self.faults, others = {}, [], []
-        for number, line in enumerate(lines, 1):
-            other_plan = plan_of_first_line(line)
-            if other_plan is not None:  # Journals may be joined, also with one of another count.
-                others.append(other_plan)
-            elif is_line_of(self.plan, line):
-                self.take(number, line.decode(errors="replace"))
+        self.counts, self.faults, self.settled = {}, [], []
+        disputed = set()
+        done_lines = []
+        for place, line in lines:
+            if plan_of_first_line(line) is not None:
+                continue
+            if is_line_of(self.plan, line):
+                text = line.decode(errors="replace")
+                done_lines.append(text)
+                disputed |= self.take(place, text)
             elif not any(is_line_of(other, line) for other in others):
-                self.faults.append(f"line {number} is damaged")
+                self.faults.append(f"{place} is damaged")
+        for unit in sorted(disputed):
+            self.settle(unit, done_lines)
 
-    def take(self, number, line):
-        """Takes the counts of a line, which has a right CRC."""
+    def take(self, place, line):
+        """Takes the counts of a line, which has a right CRC. Returns the units that had another count."""
         if line.startswith("run "):
-            return
-        done = re.match(r"done units=(\d+)\.\.(\d+) solutions=(\d+) elapsed-ms=\d+ busy-us=\d+ counts=([\d,]+) ", line)
-        start, end, solutions = map(int, done.groups()[:3]) if done else (0, 0, 0)
-        counts = [int(count) for count in done[4].split(",")] if done else []
-        if not done or end - start != len(counts) or end > len(self.units):
-            self.faults.append(f"line {number} does not have the form of format 2")
-            return
-        summed = sum(count * unit.weight for count, unit in zip(counts, self.units[start:end]))
+            return set()
+        done = parse_done(line)
+        if done is None or done[1] + len(done[2]) > len(self.units):
+            self.faults.append(f"{place} does not have the form of format 2")
+            return set()
+        solutions, start, counts = done
+        summed = sum(count * unit.weight for count, unit in zip(counts, self.units[start:]))
         if summed != solutions:
-            self.faults.append(f"line {number} states {solutions} solutions, and its counts give {summed}")
-        for unit, count in enumerate(counts, start):
-            if self.counts.setdefault(unit, count) != count:
-                self.faults.append(f"line {number} has another count of unit {unit} than a line before it")
+            self.faults.append(f"{place} states {solutions} solutions, and its counts give {summed}")
+        return {unit for unit, count in enumerate(counts, start) if self.counts.setdefault(unit, count) != count}
+
+    def settle(self, unit, done_lines):
+        """Settles a unit with different counts: one of them needs two lines, and more than any other.
+
+        Equal lines are one line, because it was copied.
+        """
+        votes = Counter()
+        for line in set(done_lines):
+            _, start, counts = parse_done(line) or (0, 0, [])
+            if start <= unit < start + len(counts):
+                votes[counts[unit - start]] += 1
+        (count, most), (_, second) = votes.most_common(2)
+        found = " and ".join(map(str, sorted(votes)))
+        if most >= 2 and most > second:
+            self.counts[unit] = count
+            self.settled.append(f"unit {unit} was counted as {found}, and more lines have {count}")
+        else:
+            del self.counts[unit]
+            self.faults.append(f"unit {unit} was counted as {found}")
+
+
+def files(path):
+    """Returns the journals in a folder, or the file itself."""
+    path = Path(path)
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.glob("[!.]*.journal") if file.is_file())
+
+
+def lines_of(file):
+    """Returns the lines of a file, each with its place. A last line without a line feed is no line."""
+    lines = file.read_bytes().split(b"\n")[:-1]
+    return [(f"{file}: line {number}", line.removesuffix(b"\r")) for number, line in enumerate(lines, 1)]
+
+
+def parse_done(line):
+    """Returns the sum, the first unit and the counts of a line with finished units, or None if it has another form."""
+    done = re.match(r"done units=(\d+)\.\.(\d+) solutions=(\d+) elapsed-ms=\d+ busy-us=\d+ counts=([\d,]+) ", line)
+    if not done:
+        return None
+    start, end, solutions = map(int, done.groups()[:3])
+    counts = [int(count) for count in done[4].split(",")]
+    return (solutions, start, counts) if end - start == len(counts) else None
 
 
 def plan_of_first_line(line):
@@ -335,7 +386,7 @@ def is_line_of(plan, line):
 
 def text_and_crc(line):
     """Divides a line before its CRC, which is None if it has no digits."""
-    text, _, digits = line.removesuffix(b"\r").rpartition(b" ")
+    text, _, digits = line.rpartition(b" ")
     return text, int(digits, 16) if re.fullmatch(rb"[0-9a-f]{8}", digits) else None
 
 
@@ -354,19 +405,21 @@ def choose(units, number, seed):
 
 
 def check(path, number, seed, visits_solutions):
-    """Reads a journal, recounts units, and prints what was found. Returns the exit code."""
-    journal = Journal(path)
-    finished = sorted(journal.counts)
-    total = sum(journal.units[unit].weight * count for unit, count in journal.counts.items())
-    print("plan      ", journal.plan.decode())
-    print("finished  ", len(finished), "of", len(journal.units), "units")
-    print("total     " if len(finished) == len(journal.units) else "sum so far", total, flush=True)
+    """Reads journals, recounts units, and prints what was found. Returns the exit code."""
+    record = Record(path)
+    finished = sorted(record.counts)
+    total = sum(record.units[unit].weight * count for unit, count in record.counts.items())
+    print("plan      ", record.plan.decode())
+    print("finished  ", len(finished), "of", len(record.units), "units")
+    print("total     " if len(finished) == len(record.units) else "sum so far", total, flush=True)
+    for settled in record.settled:
+        print("settled   ", settled)
     chosen = choose(finished, number, seed)
-    faults = journal.faults
+    faults = record.faults
     for unit in chosen:
-        recounted = journal.units[unit].count(journal.is_second, visits_solutions)
-        if recounted != journal.counts[unit]:
-            faults.append(f"unit {unit} has the count {journal.counts[unit]}, and the recount finds {recounted}")
+        recounted = record.units[unit].count(record.is_second, visits_solutions)
+        if recounted != record.counts[unit]:
+            faults.append(f"unit {unit} has the count {record.counts[unit]}, and the recount finds {recounted}")
     how = ", solution by solution" if visits_solutions else ""
     print("recounted ", len(chosen), f"units{how}, chosen with seed", seed)
     if not finished:

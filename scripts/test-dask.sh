@@ -120,7 +120,7 @@ scenario "lints of the driver"
 (cd scripts/dask && "$tools/mypy" --cache-dir "$folder/mypy" .)
 
 scenario "wrong usage that needs no scheduler: exit code 2"
-"$program" count 14 --shard 0/2 --journal "$folder/fourteen/" --quiet >/dev/null
+"$program" count 14 --shard 0/2 --journal "$folder/fourteen" --quiet >/dev/null
 # A word of the message, and the arguments.
 while read -r word arguments; do
   code=0

@@ -25,7 +25,14 @@ cluster=$work/cluster nodes=6 lifting=''
 export SLURM_CONF=$cluster/slurm.conf
 # sbatch hands this path to the tasks, and job files call the program by its name.
 mkdir "$work/bin"
-ln -s "$program" "$work/bin/nqueens"
+# All nodes are on one host, and a host does not count a shard twice at the same time. So each node gets a name of its own
+# as host.
+cat >"$work/bin/nqueens" <<END
+#!/bin/bash
+[ -n "\$SLURMD_NODENAME" ] || exec '$program' "\$@"
+exec unshare --uts bash -c 'hostname "\$SLURMD_NODENAME" && exec -a nqueens "\$0" "\$@"' '$program' "\$@"
+END
+chmod +x "$work/bin/nqueens"
 PATH=$work/bin:$PATH
 
 finish() {

@@ -62,9 +62,7 @@ def count_shard(shard: str, command: list[str], avoided: list[str]) -> tuple[str
     try:
         # Dask itself removes the worker's folder if the worker is killed.
         with tempfile.TemporaryDirectory(prefix="nqueens-", dir=worker.local_directory) as folder:
-            done = subprocess.run(
-                [*command, "--shard", shard, "--journal", f"{folder}/"], capture_output=True, check=False
-            )
+            done = subprocess.run([*command, "--shard", shard, "--journal", folder], capture_output=True, check=False)
             journal = b"".join(path.read_bytes() for path in Path(folder).glob("*.journal"))
     except OSError as error:
         return host, EndError(FAILED, f"host {socket.gethostname()}: {error}")
