@@ -1,5 +1,5 @@
 //! Promise: `cat` packs the journals of a count into one journal that can be used as any other, also while the old ones
-//! are still there. docs/JOURNAL.md makes this promise under "Packing", and docs/FORMAT.md under "Joined journals".
+//! are still there. docs/JOURNAL.md makes this promise under "Packing", and docs/FORMAT.md under "The CRC".
 
 use std::collections::BTreeMap;
 use std::fs;

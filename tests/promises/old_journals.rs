@@ -6,6 +6,10 @@
 //! made by its `shard 12 --index I --shards 3 --out shards`. `subtrees-packed` was written by its `merge --into` from
 //! three shards. The files called `stopped` are from runs that SIGTERM ended, `bitmask-stopped` from two of them. Of
 //! `subtrees-cut-off` the last 30 bytes were taken, as a kill during a write would do.
+//!
+//! `tests/data/journals-6d48474` and `journals-8781692` hold journals of the last builds that wrote to a named file:
+//! finished, second, stopped by SIGTERM, killed by SIGKILL, stopped and resumed in one file, in shards, packed with `cat`,
+//! and damaged in one line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -107,6 +111,39 @@ fn finished_journals_give_their_totals() {
             assert_eq!(answer["total"], total(n).to_string(), "{command} {name}");
             assert_eq!(answer["builds"], serde_json::json!([BUILD]), "{command} {name}");
         }
+    }
+}
+
+/// What builds wrote to one file, which they resumed in place, is read from a folder.
+#[test]
+fn journals_of_builds_that_resumed_in_place_give_their_totals() {
+    for build in ["6d48474", "8781692"] {
+        let from = Path::new("tests/data").join(format!("journals-{build}"));
+        for (name, n, which, is_finished) in [
+            ("finished", 10, First, true),
+            ("second", 10, Second, true),
+            ("stopped", 16, First, false),
+            ("killed", 16, First, false),
+            ("resumed", 16, First, true),
+            ("packed", 9, First, true),
+            ("damaged", 10, First, false),
+        ] {
+            let folder = fresh_folder(&format!("old-{build}-{name}"));
+            let path = folder.join("q.journal");
+            fs::copy(from.join(format!("{name}.journal")), &path).expect("room");
+            let held = record_of(&[&path]);
+            assert_eq!(held.total(), is_finished.then_some(total(n)), "{build}, {name}");
+            assert!(held.runs().all(|run| run.version.ends_with(build)), "{build}, {name}");
+            assert!(held.sum().units > 0, "{build}, {name}");
+            let count = Count::new(size(n)).which_count(which).threads(2).journal(&folder);
+            let outcome = count.run().expect("a count");
+            assert_eq!(outcome.total, Some(total(n)), "{build}, {name}");
+            assert_eq!(outcome.units_before, held.sum().units, "{build}, {name}");
+            let merged = record_of(&[&folder]);
+            assert_eq!((merged.total(), merged.repeated()), (Some(total(n)), 0), "{build}, {name}");
+        }
+        let shards = contents(&from.join("shards"));
+        assert_eq!((shards.total(), shards.files().len()), (Some(total(9)), 3), "{build}");
     }
 }
 
