@@ -254,6 +254,11 @@ impl Error {
         Self::ThreadsNotStarted { threads: 1, reason: error.to_string() }
     }
 
+    /// Returns whether the operating system did not read or write a journal.
+    pub(crate) fn is_of_file_system(&self) -> bool {
+        matches!(self, Self::Journal { error: JournalError::Io { .. }, .. })
+    }
+
     /// Returns whether the count was cancelled: then nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::StoppedBefore { .. })

@@ -263,9 +263,11 @@ fn read_plans(
         left_out.extend(rest.left_out);
         others.extend(rest.others.into_iter().map(|plan| (path.as_ref().to_owned(), plan)));
     }
+    // Who knows what the journals hold that could not be read?
+    let are_all_read = !left_out.iter().any(Error::is_of_file_system);
     for record in &mut records {
         let plan = [Arc::clone(record.plan())];
-        record.settle(&Reading::new(&plan, cancel));
+        record.settle(&Reading::new(&plan, cancel), are_all_read);
     }
     reading.check()?;
     Ok(PlansRead { records, left_out, others })

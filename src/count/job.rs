@@ -18,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
-use crate::journal::{Journal, Run};
+use crate::journal::{Journal, Run, Wanted};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
@@ -230,6 +230,7 @@ impl<'a> Job<'a> {
                 Ok((path, run)) => {
                     runs.push(run);
                     journal_path = Some(path);
+                    journal_fault = journal.lines_cut_off();
                 }
                 // That may be the reason why the count stopped.
                 Err(error) if done.units < start.units => return Err(error),
@@ -240,9 +241,14 @@ impl<'a> Job<'a> {
         if let Some(folder) = &self.count.journal
             && start.disputes.iter().any(|dispute| dispute.settled.is_none())
         {
-            // The new lines may have settled it, or not.
+            // The new lines may have settled it, or not. Journals of other plans may have come meanwhile.
+            let plan = start.plan;
+            let wanted = Wanted {
+                engine: Some(plan.engine()),
+                split_rows: plan.split_rows(),
+                ..self.count.wanted()
+            };
             let new_plan = || self.count.plan();
-            let wanted = self.count.wanted();
             let FolderRecord { record, .. } =
                 read_folder(folder, &wanted, start.shard, new_plan, &Cancel::new())?;
             let units: Vec<Range<usize>> = start.shard.ranges(start.plan.units()).collect();

@@ -59,11 +59,16 @@ pub enum JournalError {
 
     /// The file of this process was moved, removed or cut while units were being counted. All that it still held is in
     /// another file, to which the process writes now.
-    #[error("was moved, removed or cut; all that it held is in {}, and the count goes on there", saved_in.display())]
+    #[error(
+        "was {}, and the count goes on there",
+        what_was_lost(*is_cut, saved_in)
+    )]
     #[non_exhaustive]
     Lost {
         /// The other file. Its path may be the one at which the journal was.
         saved_in: PathBuf,
+        /// Whether lines were cut off, so that they are in no file.
+        is_cut: bool,
     },
 
     /// Another process on this host counts the same shard, and writes this journal.
@@ -71,12 +76,26 @@ pub enum JournalError {
     InUse,
 }
 
-/// Returns `line 3 is` or `lines 3,7-9 are`.
+/// The largest number of ranges of lines in a message.
+const MAX_RANGES: usize = 10;
+
+/// Returns `line 3 is`, `lines 3,7-9 are`, or `lines 3,7-9,..,40 and others are`.
 fn lines_are(lines: &[RangeInclusive<usize>]) -> String {
-    let numbers = text_of_ranges(lines);
+    let numbers = text_of_ranges(&lines[..lines.len().min(MAX_RANGES)]);
     match lines {
         [range] if range.start() == range.end() => format!("line {numbers} is"),
+        _ if lines.len() > MAX_RANGES => format!("lines {numbers} and others are"),
         _ => format!("lines {numbers} are"),
+    }
+}
+
+/// Returns what happened to the journal of a process, and where its lines are.
+fn what_was_lost(is_cut: bool, saved_in: &Path) -> String {
+    let saved_in = saved_in.display();
+    if is_cut {
+        format!("cut, and its last lines are lost; all others are in {saved_in}")
+    } else {
+        format!("moved, removed or replaced; all that it held is in {saved_in}")
     }
 }
 

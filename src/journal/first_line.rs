@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::line::{LineCrc, MAX_LINE_LEN};
 use crate::board::size::BoardSize;
+use crate::cancel::Cancel;
 use crate::engine::{Engine, WhichCount};
 use crate::error::{Error, JournalError};
 use crate::machine::memory::StatedMemory;
@@ -52,7 +53,7 @@ impl FirstLine {
     ///
     /// [`Error::Journal`] if the file cannot be read, or if the line names a format that this version does not read.
     pub(crate) fn find_in(path: &Path) -> Result<Option<Self>, Error> {
-        Self::find_with(path, |_| true)
+        Self::find_with(path, |_| true, &Cancel::new())
     }
 
     /// Reads a journal up to its first intact first line of a wanted count. If it has none, returns its first intact first
@@ -61,18 +62,27 @@ impl FirstLine {
     /// # Errors
     ///
     /// [`Error::Journal`] if the file cannot be read, or if a line before the wanted one names a format that this version
-    /// does not read.
-    pub(crate) fn find_wanted(path: &Path, wanted: &Wanted) -> Result<Option<Self>, Error> {
-        Self::find_with(path, |line| line.is_of(wanted))
+    /// does not read. [`Error::StoppedBefore`] after a cancellation.
+    pub(crate) fn find_wanted(
+        path: &Path,
+        wanted: &Wanted,
+        cancel: &Cancel,
+    ) -> Result<Option<Self>, Error> {
+        Self::find_with(path, |line| line.is_of(wanted), cancel)
     }
 
     /// Reads a journal up to its first intact first line that is wanted, and otherwise returns its first one.
-    fn find_with(path: &Path, is_wanted: impl Fn(&Self) -> bool) -> Result<Option<Self>, Error> {
+    fn find_with(
+        path: &Path,
+        is_wanted: impl Fn(&Self) -> bool,
+        cancel: &Cancel,
+    ) -> Result<Option<Self>, Error> {
         let cannot_read = |error| JournalError::cannot("read", error).at(path);
         let mut input = BufReader::with_capacity(512, open(path)?);
         let mut line = Vec::new();
         let mut unwanted = None;
         loop {
+            cancel.check("the journals were read")?;
             line.clear();
             input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line).map_err(cannot_read)?;
             if line.is_empty() {

@@ -6,15 +6,16 @@
 //! does not wait for it. If a write or a sync fails, no more lines are written, and the count ends: a line that is not
 //! whole has a wrong CRC, and whoever goes on counts its units again.
 //!
-//! **A file that others move, remove or cut.** The same thread looks each second whether the file still has its name, and
-//! all that was written. If it does not, all that the open file still holds is copied to a new file in the folder at once,
-//! and the process goes on there. Nothing waits for the end, because a process may be killed at any moment.
+//! **A file that others move, remove or cut.** The same thread looks each second whether the path still leads to the last
+//! bytes that were written. If it does not, all that the open file still holds is copied to a new file in the folder at
+//! once, and the process goes on there. Nothing waits for the end, because a process may be killed at any moment. Numbers
+//! of inodes are not asked, because some file systems give one file a new number at each look.
 //!
 //! **The lock** of the file only shows others that the process is alive. Nothing relies on it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -58,8 +59,10 @@ impl Journal {
             file: Arc::new(file),
             run: run.clone(),
             len: 0,
+            end: 0,
             synced: 0,
             news: None,
+            cut: None,
             failure: None,
             is_ending: false,
         };
@@ -72,9 +75,13 @@ impl Journal {
             ends: Condvar::new(),
         });
         writer.append(&writer.first_lines);
-        if let Some(failure) = &writer.state().failure {
+        let begun = writer.state();
+        if let Some(failure) = &begun.failure {
+            // It holds no unit, and each try on a full disk would leave another one.
+            let _ = fs::remove_file(&begun.path);
             return Err(failure.clone());
         }
+        drop(begun);
         let syncer = Arc::clone(&writer);
         let builder = Builder::new().name("nqueens-journal".to_owned());
         let thread = builder.spawn(move || syncer.sync_until_end());
@@ -91,6 +98,11 @@ impl Journal {
     /// Returns whether no more lines can be written.
     pub(crate) fn has_failed(&self) -> bool {
         self.writer.state().failure.is_some()
+    }
+
+    /// Returns that others have cut off lines that this process wrote.
+    pub(crate) fn lines_cut_off(&self) -> Option<Error> {
+        self.writer.state().cut.clone()
     }
 
     /// Returns that the journal was lost and where it goes on, unless that was returned before.
@@ -149,10 +161,14 @@ struct State {
     run: Run,
     /// The bytes that were written.
     len: u64,
+    /// The length of the file after the last write. If others have cut the file, it is shorter than what was written.
+    end: u64,
     /// The number of these bytes that are on disk.
     synced: u64,
     /// That the journal was lost, unless it was reported.
     news: Option<Error>,
+    /// That others have cut off lines, which are in no file.
+    cut: Option<Error>,
     /// The reason why no more lines can be written.
     failure: Option<Error>,
     is_ending: bool,
@@ -169,8 +185,15 @@ impl Writer {
         if state.failure.is_some() {
             return;
         }
-        match (&*state.file).write_all(lines.as_bytes()) {
-            Ok(()) => state.len += lines.len() as u64,
+        // If others have cut the file in a line, the next one must not become a part of it.
+        let end = state.file.metadata().map_or(state.end, |metadata| metadata.len());
+        let line_feed = if end == state.end || end == 0 { "" } else { "\n" };
+        let text = format!("{line_feed}{lines}");
+        match (&*state.file).write_all(text.as_bytes()) {
+            Ok(()) => {
+                state.len += text.len() as u64;
+                state.end = end + text.len() as u64;
+            }
             Err(error) => state.fail("write", error),
         }
     }
@@ -221,19 +244,22 @@ impl Writer {
         }
     }
 
-    /// Returns whether the file has lost its name, or bytes that were written. What cannot be seen at this moment may
-    /// still be there.
+    /// Returns whether the path no longer leads to what was written. What cannot be seen at this moment may still be there.
     fn is_lost(&self) -> bool {
         let (path, file, len) = {
             let state = self.state();
             (state.path.clone(), Arc::clone(&state.file), state.len)
         };
-        let has_name = file.metadata().map_or(true, |metadata| metadata.nlink() > 0);
-        let is_whole = match fs::metadata(path) {
-            Ok(metadata) => metadata.len() >= len,
-            Err(error) => !leads_nowhere(&error),
-        };
-        !has_name || !is_whole
+        // Whoever opens a pipe waits for its writer.
+        if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+            return true;
+        }
+        let ends = File::open(path)
+            .and_then(|named| Ok((read_before(&named, len)?, read_before(&file, len)?)));
+        match ends {
+            Ok((named, own)) => named != own,
+            Err(error) => says_that_it_is_gone(&error),
+        }
     }
 
     /// Copies all that the open file still holds to a new file in the folder, and goes on there. If that fails, no more
@@ -249,11 +275,17 @@ impl Writer {
         });
         match made {
             Ok((path, file, len)) => {
-                let lost = JournalError::Lost { saved_in: path.clone() };
-                state.news = Some(lost.at(&state.first_path));
+                let is_cut = len < state.len;
+                let lost = JournalError::Lost { saved_in: path.clone(), is_cut };
+                let lost = lost.at(&state.first_path);
+                if is_cut {
+                    state.cut = Some(lost.clone());
+                }
+                state.news = Some(lost);
                 state.path = path;
                 state.file = Arc::new(file);
                 state.len = len;
+                state.end = len;
                 state.synced = len;
             }
             Err(error) => state.failure = Some(error),
@@ -314,9 +346,22 @@ fn copy_journal(mut old: &File, mut new: &File, first_lines: &str) -> io::Result
     Ok(bytes.len() as u64)
 }
 
-/// Returns whether a path leads nowhere, perhaps because one of its folders is a file now.
-fn leads_nowhere(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+/// The number of bytes that are compared to tell whether a path leads to an open file.
+const COMPARED: u64 = 4096;
+
+/// Reads the last bytes of a file before this length.
+fn read_before(file: &File, len: u64) -> io::Result<Vec<u8>> {
+    let begin = len.saturating_sub(COMPARED);
+    let mut bytes = vec![0; usize::try_from(len - begin).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, begin)?;
+    Ok(bytes)
+}
+
+/// Returns whether a file could not be read because it is not there, or is shorter than it was, or because one of its
+/// folders is a file now.
+fn says_that_it_is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, UnexpectedEof};
+    matches!(error.kind(), NotFound | NotADirectory | UnexpectedEof)
 }
 
 /// Returns the folder that holds a path.
@@ -401,7 +446,17 @@ mod tests {
     #[test]
     fn a_journal_that_is_lost_goes_on_in_a_new_file() {
         type Harm = fn(&Path);
-        let harms: [(Harm, bool); 5] = [
+        let harms: [(Harm, bool); 6] = [
+            // The old file keeps a name, and a longer one takes its place.
+            (
+                |path| {
+                    fs::hard_link(path, path.with_extension("kept")).expect("room");
+                    let other = path.with_extension("other");
+                    fs::write(&other, [b'x'; 5000]).expect("room");
+                    fs::rename(other, path).expect("it is there");
+                },
+                true,
+            ),
             (|path| fs::remove_file(path).expect("it is there"), true),
             (|path| fs::rename(path, path.with_extension("away")).expect("it is there"), true),
             // A longer file takes its place.
@@ -469,7 +524,7 @@ mod tests {
             io::ErrorKind::NotADirectory,
             io::ErrorKind::PermissionDenied,
         ];
-        assert_eq!(kinds.map(|kind| leads_nowhere(&kind.into())), [true, true, false]);
+        assert_eq!(kinds.map(|kind| says_that_it_is_gone(&kind.into())), [true, true, false]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! reads only the journals that may hold its own units. The name of a journal says which shard its process counted:
 //! `n28-0007-of-1000000.HOST.PID.journal`. A process records only units of its own shard. So a journal is passed over
 //! if its name has another board size, the other count, or another index of the same number of shards. All other files
-//! are read, whatever they are called, unless all their first lines name other counts.
+//! are read, whatever they are called.
 //!
 //! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although
 //! it holds units of this shard, these units are counted again. That costs time, and whoever reads all journals compares
@@ -67,10 +67,10 @@ pub(crate) fn read_folder(
     let first_lines: Vec<Result<Option<FirstLine>, Error>> =
         to_be_read.par_iter().map(|path| first_line(path, wanted, cancel)).collect();
     let mut named: Option<(&Path, FirstLine)> = None;
-    let mut files = Vec::new();
     for (path, line) in to_be_read.iter().zip(first_lines) {
         match line {
-            Ok(Some(line)) if !line.is_of(wanted) => continue,
+            // Lines go by their CRC, and a first line of this count may be damaged.
+            Ok(Some(line)) if !line.is_of(wanted) => {}
             Ok(Some(line)) => match &named {
                 None => named = Some((path, line)),
                 Some((first_path, first)) if first.plan != line.plan => {
@@ -88,7 +88,6 @@ pub(crate) fn read_folder(
             Ok(None) | Err(Error::Journal { .. }) => {}
             Err(error) => return Err(error),
         }
-        files.push(path);
     }
     if named.is_none() {
         named = line_of_other_shard(&passed_over, wanted, cancel)?;
@@ -98,15 +97,15 @@ pub(crate) fn read_folder(
         Some((path, line)) => line.make_plan(path, wanted.stated_memory)?,
         None => new_plan()?,
     };
-    let PlansRead { mut records, left_out, .. } = read_plans(&[Arc::new(plan)], &files, cancel)?;
+    let PlansRead { mut records, left_out, .. } =
+        read_plans(&[Arc::new(plan)], &to_be_read, cancel)?;
     let mut record = records.pop().expect("a record for each plan");
     record.left_out = left_out;
     Ok(FolderRecord { record, is_plan_named })
 }
 
 fn first_line(path: &Path, wanted: &Wanted, cancel: &Cancel) -> Result<Option<FirstLine>, Error> {
-    cancel.check("the journals were read")?;
-    FirstLine::find_wanted(path, wanted)
+    FirstLine::find_wanted(path, wanted, cancel)
 }
 
 /// Returns the first line of the first readable one of these journals that is of the wanted count. They are of other

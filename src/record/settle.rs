@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::Record;
 use crate::cancel::Cancel;
-use crate::error::{Error, JournalError};
+use crate::error::Error;
 use crate::journal::{JournalFile, Reading, read_journal};
 
 /// A unit for which journals hold different numbers, so a machine has made an error.
@@ -127,13 +127,14 @@ impl Record {
         self.votes(units, &Reading::new(&plan, &cancel)).unwrap_or_default()
     }
 
-    /// Settles the units with different counts as far as their lines do, and leaves the others out.
-    pub(super) fn settle(&mut self, reading: &Reading<'_>) {
+    /// Settles the units with different counts as far as their lines do, and leaves the others out. If a journal could not
+    /// be read, it may hold lines that outvote all others, so nothing is settled.
+    pub(super) fn settle(&mut self, reading: &Reading<'_>, are_all_read: bool) {
         let disputed = std::mem::take(&mut self.counts.disputed);
-        // Without all lines nothing is settled.
         let mut votes = self.votes(&disputed, reading).unwrap_or_default();
         for unit in disputed {
-            let dispute = Dispute::new(unit, votes.remove(&unit).unwrap_or_default());
+            let mut dispute = Dispute::new(unit, votes.remove(&unit).unwrap_or_default());
+            dispute.settled = dispute.settled.filter(|_| are_all_read);
             self.counts.set(unit, dispute.settled);
             self.disputes.push(dispute);
         }
@@ -164,20 +165,23 @@ fn find_in(
     let mut found = Vec::new();
     let read = read_journal(&file.path, reading, |line| {
         let done = &line.done;
-        for &unit in units.range(done.units.clone()) {
-            let mut hasher = DefaultHasher::new();
-            line.text.hash(&mut hasher);
+        let mut held = units.range(done.units.clone()).peekable();
+        if held.peek().is_none() {
+            return Ok(());
+        }
+        let mut hasher = DefaultHasher::new();
+        line.text.hash(&mut hasher);
+        let hash = hasher.finish();
+        for &unit in held {
             let count = done.counts[unit - done.units.start];
-            found.push(Line { unit, count, hash: hasher.finish() });
+            found.push(Line { unit, count, hash });
         }
         Ok(())
     })?;
-    for error in read.left_out {
-        if let Error::Journal { error: JournalError::Io { .. }, .. } = error {
-            return Err(error);
-        }
+    match read.left_out.into_iter().find(Error::is_of_file_system) {
+        Some(error) => Err(error),
+        None => Ok(found),
     }
-    Ok(found)
 }
 
 /// Returns the host that wrote a journal, or the name of the file if that has no host.

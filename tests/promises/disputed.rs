@@ -503,3 +503,37 @@ fn the_bar_of_a_check_has_all_units_and_a_signal_stops_it() {
     assert_eq!(child.wait().expect("ended").code(), Some(3), "{message}");
     assert!(message.contains("stopped after recounting 0 of 8 units"), "{message}");
 }
+
+/// A journal that this user may not read may hold lines that outvote all others.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_settled_while_a_journal_cannot_be_read() {
+    use crate::common::processes::shim;
+
+    let folder = fresh_folder("disputed-unread");
+    let (path, text) = finished(&folder);
+    let plan = contents(&path).plan().clone();
+    let line = text.lines().find(|line| line.starts_with("done ")).expect("a line").to_owned();
+    let first = text.lines().next().expect("a line");
+    // Two lines with a wrong number, and two more with the right one in a file that cannot be read.
+    let mut wrong = text.clone();
+    let mut right = format!("{first}\n");
+    for number in 1..=2 {
+        let again = line.replace("busy-us=", &format!("busy-us={number}"));
+        wrong += &raised(&plan, &text, &again, 1).1;
+        right += &raised(&plan, &text, &again, 0).1;
+    }
+    fs::write(&path, &wrong).expect("room");
+    let unread = folder.join("unread.journal");
+    fs::write(&unread, &right).expect("room");
+    let merge = |faults: &[(&str, &str)]| {
+        let mut command = nqueens(&["merge", "--quiet", arg(&folder)]);
+        run(command.env("LD_PRELOAD", shim()).envs(faults.iter().copied()))
+    };
+    let settled = merge(&[]);
+    assert_eq!((settled.status.code(), stdout(&settled)), (Some(0), TOTAL), "{settled:?}");
+    let faults = [("SHIM_FAIL", "open"), ("SHIM_ERRNO", "13"), ("SHIM_PATH", "unread.journal")];
+    let unsettled = merge(&faults);
+    assert_eq!((unsettled.status.code(), stdout(&unsettled)), (Some(1), ""), "{unsettled:?}");
+    assert!(stderr(&unsettled).contains("is missing until it is counted again"), "{unsettled:?}");
+}

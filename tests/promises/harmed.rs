@@ -92,7 +92,7 @@ fn harm(folder: &Path, mut count: Command, harm: Harm) -> crate::common::Running
 fn saved_journal(message: &str) -> PathBuf {
     assert_eq!(message.lines().count(), 1, "{message}");
     assert!(message.starts_with("nqueens: warning: "), "{message}");
-    let held = ".journal: was moved, removed or cut; all that it held is in ";
+    let held = ".journal: was moved, removed or replaced; all that it held is in ";
     let (_, rest) = message.split_once(held).expect(message);
     let (saved, rest) = rest.split_once(", and the count goes on there").expect(message);
     assert_eq!(rest.trim_end(), "", "{message}");
@@ -101,8 +101,13 @@ fn saved_journal(message: &str) -> PathBuf {
 
 #[test]
 fn a_count_whose_journal_is_harmed_ends_well() {
-    let harms: [(&str, Harm); 5] = [
+    let harms: [(&str, Harm); 6] = [
         ("removed", remove_file),
+        ("replaced-beside-a-link", |path| {
+            // The open file keeps a name, and a longer file takes its place.
+            fs::hard_link(path, path.with_extension("kept")).expect("room");
+            replace_by_longer_file(path);
+        }),
         ("folder-removed", remove_folder),
         ("moved", move_away),
         ("replaced", replace_by_longer_file),
@@ -120,7 +125,8 @@ fn a_count_whose_journal_is_harmed_ends_well() {
     }
 }
 
-/// What was cut off is gone. Whoever reads the folder then finds a journal that is good but for the line that was cut.
+/// What was cut off is gone, and the process says so. Whoever reads the folder then finds a journal that is good but for
+/// the line that was cut.
 #[test]
 fn what_was_cut_off_is_counted_by_the_same_command() {
     let harms: [(&str, Harm); 2] = [("emptied", empty), ("cut", cut_in_a_line)];
@@ -128,14 +134,22 @@ fn what_was_cut_off_is_counted_by_the_same_command() {
         let folder = folder(name);
         let ended = finish(harm(&folder, slow_count(&folder), harm_it));
         let (code, answer, message) = result(&ended);
-        assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
-        assert!(saved_journal(message).exists(), "{name}: {message}");
+        assert_eq!((code, answer), (Some(3), TOTAL), "{name}: {message}");
+        let (warning, end) = message.split_once('\n').expect("two lines");
+        let words = "was cut, and its last lines are lost; all others are in ";
+        assert!(warning.starts_with("nqueens: warning: ") && warning.contains(words), "{warning}");
+        let words = "Q(17) = 95815104 is counted, but its journal is not complete: ";
+        assert!(end.contains(words) && end.lines().count() == 1, "{end}");
+        assert!(end.ends_with(": the same command counts what is missing\n"), "{end}");
         assert_eq!(journals_in(&[&folder]).expect("there").len(), 2, "the old file is there");
         let merged = output(&["merge", "--quiet", arg(&folder)]);
         assert_eq!(merged.status.code(), Some(3), "{name}: {merged:?}");
         let again = run(&mut slow_count(&folder));
         let (code, answer, message) = result(&again);
         assert_eq!((code, answer), (Some(0), TOTAL), "{name}: {message}");
+        // No line was lost but those that were cut off: a line that follows is not a part of one.
+        let damaged = message.matches(": line ").count() + message.matches(": lines ").count();
+        assert!(damaged <= 2 && !message.contains("lines "), "{name}: {message}");
         let is_of_damage = |line: &str| line.starts_with("nqueens: warning: left out: ");
         assert!(message.lines().all(is_of_damage), "{name}: {message}");
         assert_eq!(record_of(&[&folder]).total(), Some(95_815_104), "{name}");

@@ -75,11 +75,13 @@ impl CountArgs {
         let outcome = session.run(|| count.run())?;
         let mut exit = judge_journal(&outcome);
         if !outcome.is_complete() {
-            // If nobody has stopped the count, it has not settled these units.
-            if !session.cancel.is_cancelled() {
+            if session.cancel.is_cancelled() {
+                self.print_stopped(&outcome);
+            } else {
                 warn(&[], &outcome.disputes);
+                let left = many(outcome.units - outcome.done.units, "unit");
+                message!("{left} not settled yet; the same command counts them again");
             }
-            self.print_stopped(&outcome);
             exit = exit.and(Exit::Stopped);
             let mut report = self.report(&outcome, None, Published::Unknown);
             report.without_text();
@@ -214,7 +216,7 @@ fn judge_journal(outcome: &Outcome) -> Exit {
     };
     let fault = Failure::from(fault.clone());
     message!("{counted} is counted, but its journal is not complete: {fault}");
-    Exit::Failed
+    fault.exit
 }
 
 /// Adds which part of the count a shard is, and its solutions.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::record::{BothCounts, Disagreement, JournalError, Record, Records, Shards, Votes};
+use crate::record::{BothCounts, Disagreement, Record, Records, Shards, Votes};
 use crate::{Error, Published};
 use serde_json::{Value, json};
 
@@ -68,10 +68,8 @@ impl<'a> Merged<'a> {
         let size = self.records[0].plan().size();
         let Some(total) = self.total() else {
             // What could not be read may hold the missing units.
-            let is_unread = |error: &Error| {
-                matches!(error, Error::Journal { error: JournalError::Io { .. }, .. })
-            };
-            return if self.left_out.iter().any(is_unread) { Exit::Failed } else { Exit::Done };
+            let is_any_unread = self.left_out.iter().any(Error::is_of_file_system);
+            return if is_any_unread { Exit::Failed } else { Exit::Done };
         };
         match Published::compare(total, size.published().total) {
             Published::Differs { expected } => {

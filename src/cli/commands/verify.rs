@@ -146,7 +146,11 @@ impl Findings<'_> {
             return exit.and(Exit::Stopped);
         }
         if merged.total().is_none() {
-            let found = if evidence == Evidence::Missing { "" } else { "no difference so far; " };
+            let found = if evidence == Evidence::Missing || !self.wrong.is_empty() {
+                ""
+            } else {
+                "no difference so far; "
+            };
             message!("{found}the count is not finished");
         }
         if self.records.len() > 1 && !merged.is_complete() {

@@ -95,6 +95,9 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, &'static str) {
             (Exit::Failed, ": finish it with the build that began it, or count in another folder")
         }
         JournalError::InUse => (Exit::Temporary, ": wait for it, or count another shard"),
+        JournalError::Lost { is_cut: true, .. } => {
+            (Exit::Stopped, ": the same command counts what is missing")
+        }
         // These end no command.
         JournalError::Damaged { .. } | JournalError::Lost { .. } => (Exit::Failed, ""),
     }

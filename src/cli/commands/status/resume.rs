@@ -10,6 +10,9 @@ use crate::cli::output::command::count_command;
 use crate::cli::output::format::ranges;
 use crate::cli::output::quote::quoted;
 
+/// Linux starts no program with an argument that is longer than this, in bytes.
+const MAX_COMMAND: usize = 128 << 10;
+
 /// What to do about the units that are missing.
 pub(super) enum Resume {
     /// Nothing, because no unit is missing.
@@ -39,10 +42,15 @@ impl Resume {
             Err(reason) => return Self::Obstacle(reason),
         };
         let command = count_command(record.plan(), true);
-        Self::Command(match number {
+        let command = match number {
             1 => format!("{command} --journal {folder}"),
             _ => command_for_shards(missing, *number, &command, &folder),
-        })
+        };
+        if command.len() > MAX_COMMAND {
+            let reason = "none for so many shards: 'nqueens merge --missing' lists them";
+            return Self::Obstacle(reason.to_owned());
+        }
+        Self::Command(command)
     }
 }
 
@@ -56,7 +64,7 @@ fn folder_of(record: &Record) -> Result<PathBuf, String> {
     }
     match folders.len() {
         1 => Ok(folders.pop_first().expect("one folder")),
-        _ => Err("none while the journals are in several folders: copy them into one".to_owned()),
+        _ => Err("none while the journals are in several folders: pack them into one".to_owned()),
     }
 }
 
