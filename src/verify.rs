@@ -1,9 +1,9 @@
 //! Checks recorded counts by counting some of the units again by a simple search.
 //!
-//! Reading a journal checks that it is as it was written: each line has its CRC, each sum is the sum of its counts,
-//! and no unit has two counts. This check asks whether the counts are right. [`choose_units`] picks finished units at
-//! random, and [`verify`] [recounts](crate::Plan::recount) them. It also recounts every unit that has two different
-//! counts, which shows which of them is wrong.
+//! Reading a journal checks that it is as it was written: each line has its CRC, and each sum is the sum of its counts.
+//! This check asks whether the counts are right. [`choose_units`] picks finished units at random, and [`verify`]
+//! [recounts](crate::Plan::recount) them. It also recounts every unit for which the journals hold different counts,
+//! which shows which of them are wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
@@ -47,7 +47,7 @@ pub struct Verdict {
     /// The units whose counts differ, in the order in which they were asked for. With two records, a unit may occur
     /// twice.
     pub differences: Vec<Difference>,
-    /// The units with two different counts, in increasing order: all of them, unless the check was cancelled.
+    /// The units with different counts, in increasing order: all of them, unless the check was cancelled.
     pub disputed: Vec<Recount>,
 }
 
@@ -93,8 +93,8 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
     chosen
 }
 
-/// Returns the units that at least one of these records of one plan holds, in increasing order, without those that one of
-/// them holds with two different counts.
+/// Returns the units that at least one of these records of one plan holds, in increasing order, without those whose
+/// counts differ in one of them and are not settled.
 pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let disputed: BTreeSet<usize> =
@@ -105,7 +105,8 @@ pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     (0..record.plan().units()).filter(is_finished).collect()
 }
 
-/// Returns the units with two different counts in these records of one plan, or between them, in increasing order.
+/// Returns the units with different counts in these records of one plan, or between them, in increasing order. Settled
+/// ones are among them.
 pub(crate) fn disputed_units(records: &[&Record]) -> Vec<usize> {
     let mut disputed: BTreeSet<usize> =
         records.iter().flat_map(|record| record.disputes()).map(|dispute| dispute.unit).collect();
@@ -159,8 +160,8 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The
-/// units with two different counts are counted again, too.
+/// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The units with
+/// different counts are counted again, too.
 ///
 /// The records are of one plan: its first count, its second one, or both. `units` are finished units, each once, such as
 /// [`choose_units`] returns. The counting threads call `recounted` after each unit of both kinds.

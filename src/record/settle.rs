@@ -3,8 +3,8 @@
 //! A machine has made an error. The unit is missing until one number stands in at least two lines, and in more lines than
 //! any other number. So whoever counts what is missing counts the unit again, and the new line settles it, if possible.
 //! Lines with equal texts are one line: it was copied, for example when journals were packed. The text of a line has the
-//! time at which its units were finished, and how long they took. So two counts of a unit write equal lines only on tiny
-//! boards, where the next count takes no time either.
+//! time at which its units were finished, and how long they took. So two counts of a unit write equal lines only if it
+//! takes microseconds, and then so does the next count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
