@@ -287,7 +287,7 @@ class Record:
 
     def __init__(self, path):
         lines = [line for file in files(path) for line in lines_of(file)]
-        # Each process begins its journal with a first line, and journals may be joined, also those of several counts.
+        # A file may hold several first lines: users join the files of a folder, and even journals of several counts.
         plans = dict.fromkeys(plan_of_first_line(line) for _, line in lines)
         plans.pop(None, None)
         if not plans:

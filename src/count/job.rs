@@ -320,7 +320,7 @@ impl Recorded {
         }
     }
 
-    /// Takes from journals what `run` needs to count those of the given units that are missing.
+    /// Prepares a count of the given units. `run` then counts those that the journals do not hold.
     ///
     /// # Errors
     ///

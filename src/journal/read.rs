@@ -86,7 +86,7 @@ struct KnownPlan<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Makes a reading of journals of these plans, which a cancellation ends.
+    /// Returns what reading journals of these plans needs. A cancellation ends the reading.
     pub(crate) fn new(plans: &'a [Arc<Plan>], cancel: &'a Cancel) -> Self {
         let mut known = Vec::new();
         for plan in plans {

@@ -163,7 +163,7 @@ struct State {
     len: u64,
     /// The length of the file after the last write. If others have cut the file, it is shorter than what was written.
     end: u64,
-    /// The number of these bytes that are on disk.
+    /// How many bytes of the file are on disk.
     synced: u64,
     /// That the journal was lost, unless it was reported.
     news: Option<Error>,
