@@ -1,5 +1,7 @@
 //! One count, of a whole board or of a shard: its settings ([`Count`]) and its result ([`Outcome`]).
 
+#[cfg(feature = "cli")]
+pub(crate) mod completions;
 mod driver;
 mod estimate;
 mod job;

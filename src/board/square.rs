@@ -27,6 +27,20 @@ impl Square {
         let columns_apart = self.column.abs_diff(other.column);
         self != other && (rows_apart == 0 || columns_apart == 0 || rows_apart == columns_apart)
     }
+
+    /// Checks that this board has the square.
+    fn check(self, size: BoardSize) -> Result<(), Error> {
+        let n = size.get();
+        if self.row < n && self.column < n {
+            return Ok(());
+        }
+        let advice = match n {
+            0 => "the board has no squares".to_owned(),
+            1 => "choose a1, the only one".to_owned(),
+            _ => format!("choose rows and columns from 1 to {n}"),
+        };
+        Err(Error::invalid("a square of the board", self, advice))
+    }
 }
 
 impl FixedQueens {
@@ -58,17 +72,7 @@ impl FixedQueens {
 
     /// Checks that all queens stand on this board.
     pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
-        let n = size.get();
-        let Some(square) = self.0.iter().find(|square| square.row >= n || square.column >= n)
-        else {
-            return Ok(());
-        };
-        let advice = match n {
-            0 => "the board has no squares".to_owned(),
-            1 => "choose a1, the only one".to_owned(),
-            _ => format!("choose rows and columns from 1 to {n}"),
-        };
-        Err(Error::invalid("a square of the board", square, advice))
+        self.0.iter().try_for_each(|square| square.check(size))
     }
 
     /// Returns whether no queen is fixed.
@@ -92,6 +96,28 @@ impl FixedQueens {
             }
         }
         allowed
+    }
+
+    /// Returns the squares that [`FixedQueens::allowed`] returns, without the blocked ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] for a blocked square that is off the board or has a fixed queen.
+    #[cfg(feature = "cli")]
+    pub(crate) fn allowed_without(
+        &self,
+        size: BoardSize,
+        blocked: &[Square],
+    ) -> Result<Squares, Error> {
+        let mut allowed = self.allowed(size);
+        for square in blocked {
+            square.check(size)?;
+            if self.0.contains(square) {
+                return Err(Error::invalid("a square to block", square, "a queen is placed on it"));
+            }
+            allowed[square.row as usize] &= !(1 << square.column);
+        }
+        Ok(allowed)
     }
 }
 

@@ -55,7 +55,7 @@ use std::ops::Range;
 use super::plain::count_domains;
 use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
-use crate::board::size::BoardSize;
+use crate::board::size::{self, BoardSize};
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -139,6 +139,20 @@ pub(crate) fn list_bytes(size: BoardSize, split_rows: usize) -> u64 {
 /// at n = 24.
 pub(crate) fn default_split_rows(size: BoardSize) -> usize {
     (size.rows() / 6).clamp(1, MAX_SPLIT_ROWS)
+}
+
+/// Counts the solutions whose queens stand in the allowed columns of each row.
+#[cfg(feature = "cli")]
+pub(crate) fn count_allowed(
+    size: BoardSize,
+    allowed: &size::Squares,
+    kernel: Kernel,
+    cancel: &Cancel,
+) -> Result<u64, Interrupt> {
+    if size.rows() < SMALLEST {
+        return count_domains(&RowDomains { size, allowed: *allowed, multiplicity: None }, cancel);
+    }
+    Levels::new(kernel, size).count(allowed, cancel)
 }
 
 impl Units for Subtrees {

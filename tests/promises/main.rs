@@ -13,7 +13,8 @@ mod second;
 mod symmetry;
 mod verify;
 
-// Solutions are listed completely.
+// Solutions are listed completely, and those with given queens are counted.
+mod completions;
 mod list;
 
 // A count that was stopped or killed resumes, and loses no finished unit.

@@ -1,9 +1,11 @@
 //! `nqueens count N`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
+use crate::count::completions::Completions;
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Outcome, Published, Shard};
+use crate::{BoardSize, Count, Outcome, Published, Shard, Square};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,6 +16,7 @@ use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::input::session::{EngineChoice, Session};
 use crate::cli::input::values::path_in_folder;
 use crate::cli::output::format::{duration, json_seconds, many, sum};
+use crate::cli::output::progress::Work;
 use crate::cli::output::published::verdict;
 use crate::cli::output::report::{Format, Report};
 use crate::cli::output::stderr::message;
@@ -27,7 +30,8 @@ use crate::cli::output::stderr::message;
 Examples:
   nqueens count 16                         the number of solutions, on all cores
   nqueens count 22 --journal q22           the same command resumes it
-  nqueens count 27 --shard 3/300 --journal q27  one of 300 shards")]
+  nqueens count 27 --shard 3/300 --journal q27  one of 300 shards
+  nqueens count 12 --place a1,c2 --block d4     the solutions that contain a1 and c2, not d4")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     #[arg(allow_negative_numbers = true)]
@@ -41,6 +45,17 @@ pub(crate) struct CountArgs {
     /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
     #[arg(long, value_name = "I/K", allow_hyphen_values = true, requires = "journal")]
     shard: Option<Shard>,
+
+    /// Count only the solutions with queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the
+    /// bottom left). No symmetry is used, so this takes minutes at n = 19
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = FOR_WHOLE_BOARDS)]
+    place: Vec<Square>,
+
+    /// Count only the solutions without a queen on these squares
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = FOR_WHOLE_BOARDS, hide_short_help = true)]
+    block: Vec<Square>,
 
     #[command(flatten)]
     format: Format,
@@ -63,8 +78,15 @@ pub(crate) struct CountArgs {
     split: SplitArgs,
 }
 
+/// The options that have no meaning for a part of the solutions.
+const FOR_WHOLE_BOARDS: [&str; 6] =
+    ["journal", "shard", "fundamental", "second", "engine", "split_rows"];
+
 impl CountArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
+        if !self.place.is_empty() || !self.block.is_empty() {
+            return self.count_completions();
+        }
         let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
         let mut session = Session::new(&self.machine)?;
         if self.journal.is_none() {
@@ -106,6 +128,30 @@ impl CountArgs {
             exit = exit.and(Exit::Failed);
         }
         Ok(exit.answer(self.format, self.report(&outcome, classes, published)))
+    }
+
+    /// Counts the solutions with and without queens on the squares that are named.
+    fn count_completions(&self) -> Result<Exit, Failure> {
+        let completions = Completions::new(self.n, &self.place, &self.block)?;
+        let session = Session::new(&self.machine)?;
+        let begun = Instant::now();
+        let name = format!("n = {}", self.n);
+        session.progress.begin(&name, [0, completions.parts()], Work::Steps("parts"));
+        let counted = || session.progress.advance(1);
+        let kernel = EngineChoice::new(&self.engine).kernel();
+        let solutions = session.run(|| completions.count(kernel, &counted, &session.cancel))?;
+        let elapsed = begun.elapsed();
+        let mut report = Report::default();
+        report.entry("n", self.n.get()).field("total", Value::Null);
+        report_squares(&mut report, "place", &self.place);
+        report_squares(&mut report, "block", &self.block);
+        report
+            .number("solutions", Some(solutions))
+            .entry("kernel", kernel.name())
+            .entry("threads", session.threads())
+            .row("time", duration(elapsed))
+            .field("seconds", json_seconds(elapsed));
+        Ok(Exit::Done.answer(self.format, report))
     }
 
     /// Adds to a count what only this command has.
@@ -217,6 +263,15 @@ fn judge_journal(outcome: &Outcome) -> Exit {
     let fault = Failure::from(fault.clone());
     message!("{counted} is counted, but its journal is not complete: {fault}");
     fault.exit
+}
+
+/// Adds the squares that an option names.
+fn report_squares(report: &mut Report, option: &'static str, squares: &[Square]) {
+    let names: Vec<String> = squares.iter().map(Square::to_string).collect();
+    if !names.is_empty() {
+        report.row(option, names.join(","));
+    }
+    report.field(option, names);
 }
 
 /// Adds which part of the count a shard is, and its solutions.

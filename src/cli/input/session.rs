@@ -114,6 +114,11 @@ impl Session {
         );
     }
 
+    /// Returns the number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
     /// Runs a piece of work on these threads, then takes the bar off the terminal.
     pub(crate) fn run<T: Send>(
         &self,
