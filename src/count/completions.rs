@@ -8,13 +8,13 @@
 
 use rayon::prelude::*;
 
-use crate::board::size::{BoardSize, Squares};
+use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
 use crate::board::square::{FixedQueens, Square};
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
-use crate::engine::subtrees::count_allowed;
-use crate::engine::unit::Interrupt;
+use crate::engine::subtrees::count_in_domains;
+use crate::engine::unit::{Interrupt, RowDomains};
 use crate::error::Error;
 
 /// The number of parts from which no further row is divided. It is enough for all CPUs to have work until the end.
@@ -23,15 +23,14 @@ const MIN_PARTS: usize = 1000;
 /// The solutions of a board with queens on some squares and none on others, divided into parts.
 #[derive(Debug)]
 pub(crate) struct Completions {
-    size: BoardSize,
     parts: Vec<Part>,
 }
 
 /// The solutions that begin with a placement of queens in the first rows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Part {
-    /// The squares on which queens may stand: one in each of the first rows.
-    allowed: Squares,
+    /// The columns in which queens may stand: one in each of the first rows.
+    domains: RowDomains,
     /// The search below these rows.
     node: Node,
 }
@@ -45,14 +44,16 @@ impl Completions {
     /// that is to have a queen and to be blocked.
     pub(crate) fn new(size: BoardSize, place: &[Square], block: &[Square]) -> Result<Self, Error> {
         let allowed = FixedQueens::new(size, place)?.allowed_without(size, block)?;
-        let mut parts = vec![Part { allowed, node: Node::top(allowed[0]) }];
+        let node = Node::top(allowed[0]);
+        let domains = RowDomains { size, allowed, multiplicity: None };
+        let mut parts = vec![Part { domains, node }];
         for row in 0..size.rows() {
             if parts.len() >= MIN_PARTS {
                 break;
             }
             parts = parts.iter().flat_map(|part| part.divided(row)).collect();
         }
-        Ok(Self { size, parts })
+        Ok(Self { parts })
     }
 
     /// Returns the number of parts.
@@ -72,7 +73,7 @@ impl Completions {
         cancel: &Cancel,
     ) -> Result<u128, Error> {
         let count_part = |part: &Part| -> Result<u128, Interrupt> {
-            let solutions = count_allowed(self.size, &part.allowed, kernel, cancel)?;
+            let solutions = count_in_domains(&part.domains, kernel, cancel)?;
             counted();
             Ok(u128::from(solutions))
         };
@@ -87,15 +88,16 @@ impl Part {
     /// Returns the parts for each free square of the first row that has no queen yet.
     fn divided(&self, row: usize) -> Vec<Self> {
         // Below the last row of the largest board there are no columns.
-        let allowed_below = self.allowed.get(row + 1).copied().unwrap_or(0);
+        let allowed_below = self.domains.allowed.get(row + 1).copied().unwrap_or(0);
         let mut parts = Vec::new();
         let mut free = self.node.free;
         while free != 0 {
             let queen = free & free.wrapping_neg();
             free ^= queen;
-            let mut part = Self { node: self.node.with_queen(queen, allowed_below), ..*self };
-            part.allowed[row] = queen;
-            parts.push(part);
+            let mut allowed = self.domains.allowed;
+            allowed[row] = queen;
+            let domains = RowDomains { allowed, multiplicity: None, ..self.domains };
+            parts.push(Self { domains, node: self.node.with_queen(queen, allowed_below) });
         }
         parts
     }

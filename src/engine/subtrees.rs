@@ -55,7 +55,7 @@ use std::ops::Range;
 use super::plain::count_domains;
 use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
-use crate::board::size::{self, BoardSize};
+use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -141,18 +141,17 @@ pub(crate) fn default_split_rows(size: BoardSize) -> usize {
     (size.rows() / 6).clamp(1, MAX_SPLIT_ROWS)
 }
 
-/// Counts the solutions whose queens stand in the allowed columns of each row.
+/// Counts the solutions whose queens stand in the columns that these domains allow.
 #[cfg(feature = "cli")]
-pub(crate) fn count_allowed(
-    size: BoardSize,
-    allowed: &size::Squares,
+pub(crate) fn count_in_domains(
+    domains: &RowDomains,
     kernel: Kernel,
     cancel: &Cancel,
 ) -> Result<u64, Interrupt> {
-    if size.rows() < SMALLEST {
-        return count_domains(&RowDomains { size, allowed: *allowed, multiplicity: None }, cancel);
+    if domains.size.rows() < SMALLEST {
+        return count_domains(domains, cancel);
     }
-    Levels::new(kernel, size).count(allowed, cancel)
+    Levels::new(kernel, domains.size).count(&domains.allowed, cancel)
 }
 
 impl Units for Subtrees {
