@@ -8,8 +8,6 @@
 mod commands;
 mod exit;
 mod failure;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod input;
 mod output;
 

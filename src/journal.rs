@@ -4,8 +4,6 @@
 //! [`record`](crate::record) describes the format.
 
 mod first_line;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod line;
 mod names;
 mod read;

@@ -83,9 +83,6 @@ mod count;
 mod engine;
 mod error;
 pub mod forecast;
-#[cfg(any(test, fuzzing))]
-#[doc(hidden)]
-pub mod fuzz;
 mod journal;
 mod machine;
 mod numbers;

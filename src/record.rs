@@ -56,8 +56,6 @@
 mod both;
 mod counts;
 mod folder;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod running;
 mod samples;
 mod settle;

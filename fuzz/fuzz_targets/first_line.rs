@@ -1,8 +1,9 @@
 #![no_main]
 
+use nqueens_fuzz::fuzzed::first_line;
 use nqueens_fuzz::{Random, mutate_and_repair, with_crc, without_crc};
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| nqueens::fuzz::first_line(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| first_line(bytes));
 
 libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let mut random = Random(seed.into());

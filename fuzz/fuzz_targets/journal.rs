@@ -1,9 +1,9 @@
 #![no_main]
 
-use nqueens::fuzz::plan;
+use nqueens_fuzz::fuzzed::{PLAN, journal};
 use nqueens_fuzz::{Random, mutate_and_repair, with_crc, without_crc};
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| nqueens::fuzz::journal(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| journal(bytes));
 
 libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let mut random = Random(seed.into());
@@ -16,7 +16,7 @@ fn repair(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     if random.once_in(4) {
         move_line(&mut lines, random);
     }
-    let own_crc = crc32fast::hash(plan().to_string().as_bytes());
+    let own_crc = crc32fast::hash(PLAN.to_string().as_bytes());
     let mut other_crc = own_crc;
     let mut repaired = Vec::new();
     let number_of_lines = lines.len();
@@ -68,7 +68,7 @@ fn with_right_sum(text: &[u8]) -> Option<Vec<u8>> {
     let mut sum: u128 = 0;
     for count in counts.split(',') {
         let count: u64 = count.parse().ok()?;
-        let weight = if end < plan().units() { plan().weight(end) } else { 1 };
+        let weight = if end < PLAN.units() { PLAN.weight(end) } else { 1 };
         sum += u128::from(count) * u128::from(weight);
         end = end.checked_add(1)?;
     }

@@ -1,7 +1,10 @@
-//! What mutators of journals share. Bytes that are changed at random have a wrong CRC and a wrong sum almost always, and
+//! What targets check, and what mutators of journals share. Bytes that are changed at random have a wrong CRC and a wrong sum almost always, and
 //! such a line is refused before anything else is looked at. So the mutators repair most lines.
 
 use libfuzzer_sys::fuzzer_mutate;
+
+#[path = "../../tests/promises/fuzzed.rs"]
+pub mod fuzzed;
 
 /// A source of random numbers, by the algorithm SplitMix64.
 pub struct Random(pub u64);

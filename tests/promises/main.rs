@@ -35,6 +35,8 @@ mod record;
 mod damage;
 mod disputed;
 mod foreign;
+#[allow(unreachable_pub, reason = "the package in `fuzz` compiles this file too")]
+mod fuzzed;
 mod journal;
 mod journal_fuzz;
 mod old_journals;

@@ -5,8 +5,6 @@
 //! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, and [`plot`] the picture.
 
 mod earlier;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod plot;
 mod statistics;
 mod waiting;

@@ -1,35 +1,30 @@
-//! What fuzzing runs on a journal: a reading that knows the format from docs/FORMAT.md alone is compared with the record.
+//! Promise: whatever fuzzing has found, a journal is read as docs/FORMAT.md says. A reading that knows the format from that
+//! page alone is compared with the record.
+//!
+//! The functions [`journal`] and [`first_line`] are what the targets in `fuzz/fuzz_targets` run. They take any bytes and
+//! panic if something that must hold does not. The test runs them on the inputs in `fuzz/corpus`, which together reach
+//! whatever the fuzzing has reached. The package in `fuzz` compiles this file too, so it uses nothing of the other tests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env::temp_dir;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use super::Record;
-use crate::board::size::BoardSize;
-use crate::engine::Engine;
-use crate::error::{Error, JournalError};
-use crate::journal::FirstLine;
-use crate::journal::fuzz::{line_of_done, line_of_run};
-use crate::plan::Plan;
-use crate::plan::done::{Sum, UnitsDone};
+use nqueens::record::{JournalError, Record, Records};
+use nqueens::{BoardSize, Engine, Error, Plan, Sum, WhichCount};
 
-/// The plan of the journals: a small one, with units of different weights.
-static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
+/// The plan of the journals that [`journal`] reads: a small one, with units of different weights.
+pub static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
     let size = BoardSize::new(9).expect("in range");
     Arc::new(Plan::new(size, Engine::Subtrees, Some(2)).expect("a plan"))
 });
 
-/// The file that holds the journal, because units with different numbers are looked up in it once more.
-static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
-    std::env::temp_dir().join(format!("nqueens-fuzz-{}.journal", std::process::id()))
-});
-
-/// Returns the plan of the journals that [`journal`] reads.
-pub fn plan() -> &'static Plan {
-    &PLAN
-}
+/// The largest board whose plan is made: the units of larger ones take seconds.
+const MAX_SIZE: u32 = 10;
 
 /// Reads what follows the first line of a journal, and compares it with a simpler reading.
 ///
@@ -37,41 +32,93 @@ pub fn plan() -> &'static Plan {
 ///
 /// If the two readings differ, or if what was read is not read in the same way when it is written again.
 pub fn journal(after_first_line: &[u8]) {
-    let first = FirstLine::format(&PLAN);
+    let first = format!("nqueens-journal 2 version={} {}", nqueens::VERSION, *PLAN);
     let expected = Expected::of(after_first_line);
-    let record = read(&[first.as_bytes(), after_first_line].concat());
+    let record = read(&[&line_with_crc(&first, 0), after_first_line].concat());
     check_record(&record, &expected);
     check_runs(&record, &expected);
     check_that_each_line_is_explained(&record, after_first_line);
 
     // The lines are used without the first line, too.
-    let damaged = first.replace(" version=", " Version=");
-    check_record(&read(&[damaged.as_bytes(), after_first_line].concat()), &expected);
+    let mut damaged = line_with_crc(&first, 0);
+    damaged[0] = b'N';
+    check_record(&read(&[&damaged, after_first_line].concat()), &expected);
 
     // What was read is read in the same way when it is written again.
-    let mut again = first;
+    let mut again = line_with_crc(&first, 0);
     for run in record.runs() {
-        again += &line_of_run(run, &PLAN);
+        again.extend(line_with_crc(&run.to_string(), own_crc()));
     }
-    for (_, done) in &expected.lines {
-        again += &line_of_done(done, &PLAN);
+    for (text, _) in &expected.lines {
+        again.extend(line_with_crc(text, own_crc()));
     }
-    let again = read(again.as_bytes());
+    let again = read(&again);
     assert_eq!(again.left_out(), []);
     check_record(&again, &expected);
-    let _ = fs::remove_file(&*FILE);
 }
 
 /// Reads a journal of the plan.
 fn read(bytes: &[u8]) -> Record {
-    fs::write(&*FILE, bytes).expect("room");
-    Record::read(&PLAN, &[Path::new(&*FILE)]).expect("memory")
+    let path = file("journal");
+    fs::write(&path, bytes).expect("room");
+    let record = Record::read(&PLAN, &[&path]).expect("memory");
+    let _ = fs::remove_file(path);
+    record
+}
+
+/// Returns the path of the file that a target reads.
+fn file(target: &str) -> PathBuf {
+    temp_dir().join(format!("nqueens-{target}-{}.journal", process::id()))
+}
+
+/// Reads a journal that has only a first line, and makes the plan that it names.
+///
+/// # Panics
+///
+/// If the line is taken, and a program would write another one for the plan that is made.
+pub fn first_line(bytes: &[u8]) {
+    let line = bytes.split(|byte| *byte == b'\n').next().expect("a line");
+    let text = String::from_utf8_lossy(line);
+    let sizes = text.split(' ').filter_map(|field| field.strip_prefix("n=")?.parse().ok());
+    if sizes.max().is_some_and(|size: BoardSize| size.get() > MAX_SIZE) {
+        return;
+    }
+    let path = file("first-line");
+    fs::write(&path, [line, b"\n"].concat()).expect("room");
+    let records = Records::read(&[&path]);
+    let _ = fs::remove_file(path);
+    let records = match records {
+        Ok(records) => records,
+        Err(error) => {
+            assert!(!error.to_string().contains(char::is_control), "{error:?}");
+            return;
+        }
+    };
+    assert_eq!(records.left_out(), []);
+    let (record, which) = match (records.first, records.second) {
+        (Some(first), None) => (first, WhichCount::First),
+        (None, Some(second)) => (second, WhichCount::Second),
+        found => panic!("{found:?}"),
+    };
+    assert_eq!(record.plan().which_count(), which);
+    let text = text_with_crc(line, 0).expect("a CRC");
+    assert!(!text.contains(char::is_control), "{text:?}");
+    let fields = text.strip_prefix("nqueens-journal 2 version=").expect("the format");
+    let (_, plan) = fields.split_once(' ').expect("a plan");
+    assert_eq!(plan, record.plan().to_string());
+}
+
+/// The finished units of a line.
+struct DoneLine {
+    units: Range<usize>,
+    counts: Vec<u64>,
+    elapsed: Duration,
 }
 
 /// What a journal holds by the simpler reading.
 struct Expected<'a> {
     /// The intact lines with finished units, each with its text.
-    lines: Vec<(&'a str, UnitsDone)>,
+    lines: Vec<(&'a str, DoneLine)>,
     /// For each unit the numbers that its lines hold, each with the texts of the lines.
     votes: BTreeMap<usize, BTreeMap<u64, BTreeSet<&'a str>>>,
 }
@@ -122,12 +169,24 @@ fn text_with_crc(line: &[u8], start: u32) -> Option<&str> {
 
 /// Returns the text of a line of the plan after the first one, if its CRC is right.
 fn text_of_own_line(line: &[u8]) -> Option<&str> {
-    text_with_crc(line, crc32fast::hash(PLAN.to_string().as_bytes()))
+    text_with_crc(line, own_crc())
+}
+
+/// Returns the number from which the CRCs of lines of the plan start.
+fn own_crc() -> u32 {
+    crc32fast::hash(PLAN.to_string().as_bytes())
+}
+
+/// Returns a line with its CRC, which starts from this number, and its line feed.
+fn line_with_crc(text: &str, start: u32) -> Vec<u8> {
+    let mut hasher = crc32fast::Hasher::new_with_initial(start);
+    hasher.update(text.as_bytes());
+    format!("{text} {:08x}\n", hasher.finalize()).into_bytes()
 }
 
 /// Returns the finished units of an intact line. Whatever is written in another way than a program writes it is found
 /// by writing it again.
-fn done_in(line: &[u8]) -> Option<UnitsDone> {
+fn done_in(line: &[u8]) -> Option<DoneLine> {
     let text = text_of_own_line(line)?;
     let values: Vec<&str> =
         text.split(' ').filter_map(|field| Some(field.split_once('=')?.1)).collect();
@@ -149,12 +208,10 @@ fn done_in(line: &[u8]) -> Option<UnitsDone> {
     // A count of `u64::MAX` would be an overflow.
     let is_right =
         end <= PLAN.units() && start + counts.len() == end && !counts.contains(&u64::MAX);
-    (is_right && written == text && solutions == sum.to_string()).then(|| UnitsDone {
+    (is_right && written == text && solutions == sum.to_string()).then(|| DoneLine {
         units: start..end,
         counts,
-        solutions: sum,
         elapsed: Duration::from_millis(elapsed),
-        cpu_time: Duration::from_micros(busy),
     })
 }
 
@@ -196,7 +253,7 @@ fn check_that_each_line_is_explained(record: &Record, after_first_line: &[u8]) {
         assert!(!error.to_string().contains(char::is_control), "{error:?}");
         let Error::Journal { error, .. } = error else { panic!("{error}") };
         match error {
-            JournalError::Damaged { lines } => damaged.extend(lines.iter().cloned().flatten()),
+            JournalError::Damaged { lines, .. } => damaged.extend(lines.iter().cloned().flatten()),
             JournalError::UnknownFormat { .. } => {}
             _ => panic!("{error}"),
         }
@@ -226,5 +283,39 @@ fn check_that_each_line_is_explained(record: &Record, after_first_line: &[u8]) {
     let mut runs = record.runs().map(ToString::to_string);
     for text in run_lines {
         assert!(runs.any(|run| run == text), "{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+    use std::path::Path;
+
+    use super::*;
+
+    type Target = fn(&[u8]);
+
+    /// The targets, with the names by which `cargo fuzz` knows them.
+    const TARGETS: [(&str, Target); 2] = [("journal", journal), ("first_line", first_line)];
+
+    #[test]
+    fn what_fuzzing_has_reached_holds() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+        if !corpus.exists() {
+            // A published package lacks this folder, because it is a package of its own.
+            return;
+        }
+        for (name, target) in TARGETS {
+            let inputs = fs::read_dir(corpus.join(name)).expect("a folder");
+            let mut number = 0;
+            for input in inputs {
+                let path = input.expect("a file").path();
+                let bytes = fs::read(&path).expect("readable");
+                let outcome = catch_unwind(|| target(&bytes));
+                assert!(outcome.is_ok(), "{}", path.display());
+                number += 1;
+            }
+            assert!(number > 0, "{name} has no inputs");
+        }
     }
 }
