@@ -12,10 +12,11 @@ mod input;
 mod output;
 
 use std::env;
-use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use crate::{BoardSize, Square};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{compare, count, cpu, estimate, generate, list, merge, status, table, unit, verify};
@@ -119,9 +120,10 @@ fn run() -> Result<Exit, Failure> {
             stated_memory()?;
             line.command.run()
         }
-        // Also the short help for a command line without arguments. If nobody can be told, the exit code says enough.
+        // Also the short help for a command line without arguments.
         Err(error) if error.use_stderr() => {
-            let _ = explained(printable(error, env::args_os())).print();
+            let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+            print_wrong_usage(&with_tip(error, &words.collect::<Vec<_>>()));
             Ok(Exit::Usage)
         }
         // Help or version that was asked for.
@@ -129,53 +131,54 @@ fn run() -> Result<Exit, Failure> {
     }
 }
 
-/// Returns the parser's error for these arguments with everything escaped that a terminal would obey, because the error
-/// repeats arguments.
-fn printable(error: clap::Error, arguments: impl Iterator<Item = OsString>) -> clap::Error {
-    let arguments = arguments.map(|argument| escaped(argument.display()));
-    match CommandLine::try_parse_from(arguments) {
-        Err(printable) => printable,
-        // The escaped arguments make sense, for example because they name a folder that exists.
-        Ok(_) => CommandLine::command().error(error.kind(), escaped(error)),
-    }
+/// Prints the message for a wrong command line. The message repeats arguments, so whatever a terminal would obey is
+/// escaped. If nobody can be told, the exit code says enough.
+fn print_wrong_usage(error: &clap::Error) {
+    let lines: Vec<String> = error.to_string().lines().map(escaped).collect();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
 }
 
-/// What people write in place of a command, with the advice for it. The parser would suggest the command whose name is
-/// spelt most similarly.
-const OTHER_WORDS: [(&str, &str); 6] = [
-    ("resume", "'nqueens count' with the same --journal resumes a count"),
-    ("continue", "'nqueens count' with the same --journal resumes a count"),
-    ("run", "'nqueens count' counts the solutions of a board"),
-    ("start", "'nqueens count' counts the solutions of a board"),
-    ("combine", "'nqueens merge' adds up the journals of a count"),
-    ("version", "'nqueens --version' prints the version"),
-];
-
-/// Corrects the advice of the parser where we know better what is meant.
-fn explained(mut error: clap::Error) -> clap::Error {
-    if error.kind() == ErrorKind::UnknownArgument {
-        // The parser advises to pass a wrong option as a value, but no value begins with a dash.
-        error.remove(ContextKind::Suggested);
-    }
-    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(advice) = advice_for(name)
-    {
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+/// Adds our tip to an error of the parser, in place of what the parser would suggest.
+fn with_tip(mut error: clap::Error, words: &[String]) -> clap::Error {
+    let refused = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument,
+        _ => "",
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let Some(tip) = tip(&words, refused) {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
 
-/// Returns the advice for a word in the place of a command, if we know what is meant.
-fn advice_for(word: &str) -> Option<String> {
-    if word.parse::<u32>().is_ok() {
-        return Some(format!("'nqueens count {word}' counts the solutions of this board"));
-    }
-    if sizes(word).is_ok() {
-        return Some(format!("'nqueens table {word}' counts the solutions of these boards"));
-    }
-    let (_, advice) = OTHER_WORDS.iter().find(|(other, _)| *other == word)?;
-    Some((*advice).to_owned())
+/// Returns the tip for a mistake that people often make. `refused` is the argument or option that the parser refuses, and
+/// is empty if it refuses the command.
+fn tip(words: &[&str], refused: &str) -> Option<String> {
+    let is_board = |text: &str| text.parse::<BoardSize>().is_ok();
+    let are_boards = |text: &str| text.split(',').all(|part| sizes(part).is_ok());
+    let is_square = |text: &str| text.parse::<Square>().is_ok();
+    let tip = match (words, refused) {
+        ([n, ..], "") if is_board(n) => format!("write 'nqueens count {n}'"),
+        ([boards, ..], "") if are_boards(boards) => format!("write 'nqueens table {boards}'"),
+        (["count", boards, ..], "<N>") if are_boards(boards) => {
+            format!("write 'nqueens table {boards}'")
+        }
+        (["count", n, ..], more) if are_boards(n) && are_boards(more) => {
+            format!("write 'nqueens table {n},{more}'")
+        }
+        (["count", "-n", n, ..], "-n") => format!("write 'nqueens count {n}'"),
+        (["count", ..], "--csv") => "'nqueens table' has --csv".to_owned(),
+        (["count", ..], "--seconds") => "'nqueens estimate' has --seconds".to_owned(),
+        (["table", ..], "--fundamental") => {
+            "'nqueens table' always prints the fundamental numbers".to_owned()
+        }
+        (["count" | "list", ..], square) if is_square(square) => {
+            "write squares with commas between them, such as --place a1,b2".to_owned()
+        }
+        _ => return None,
+    };
+    Some(tip)
 }
 
 /// Prints help, and returns the exit code.
@@ -195,42 +198,48 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// Returns the parser's message for these arguments, with our advice.
-    fn message(args: &[&str]) -> String {
-        let line = CommandLine::try_parse_from([&["nqueens"], args].concat());
-        explained(line.expect_err("refused")).to_string()
+    /// Returns the parser's message for these words.
+    fn message(words: &str) -> String {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let line = CommandLine::try_parse_from([&["nqueens".to_owned()], &words[..]].concat());
+        with_tip(line.expect_err("refused"), &words).to_string()
     }
 
     #[test]
-    fn misspelt_names_are_recognised_and_others_are_not_guessed() {
-        for (args, wanted) in [
-            (&["8"][..], "tip: 'nqueens count 8' counts"),
-            (&["33"], "tip: 'nqueens count 33' counts"),
-            (&["8-10"], "tip: 'nqueens table 8-10' counts"),
-            (&["resume", "q22"], "tip: 'nqueens count' with the same --journal resumes"),
-            (&["continue", "q22"], "tip: 'nqueens count' with the same --journal resumes"),
-            (&["start", "20"], "tip: 'nqueens count' counts"),
-            (&["combine", "q24"], "tip: 'nqueens merge' adds up"),
-            (&["version"], "tip: 'nqueens --version' prints"),
-            (&["cuont", "8"], "tip: a similar subcommand exists: 'count'"),
-            (&["count", "8", "--thread", "2"], "tip: a similar argument exists: '--threads'"),
-            (&["compare", "8", "--engine", "colours"], "a similar argument exists: '--engines'"),
-            (&["count", "8", "--engine", "colour"], "tip: a similar value exists: 'colours'"),
+    fn mistakes_that_people_make_get_one_tip() {
+        for (words, wanted) in [
+            ("8", "write 'nqueens count 8'"),
+            ("8-10", "write 'nqueens table 8-10'"),
+            ("8,10", "write 'nqueens table 8,10'"),
+            ("count 10-12", "write 'nqueens table 10-12'"),
+            ("count 8,9 --json", "write 'nqueens table 8,9'"),
+            ("count 8 9", "write 'nqueens table 8,9'"),
+            ("count -n 8", "write 'nqueens count 8'"),
+            ("count 8 --csv", "'nqueens table' has --csv"),
+            ("count --seconds 10 20", "'nqueens estimate' has --seconds"),
+            ("count 20 --seconds=10", "'nqueens estimate' has --seconds"),
+            ("table 8 --fundamental", "'nqueens table' always prints the fundamental numbers"),
+            (
+                "list 8 --place a1 b2",
+                "write squares with commas between them, such as --place a1,b2",
+            ),
+            // Tips of the parser.
+            ("cuont 8", "a similar subcommand exists: 'count'"),
+            ("count 8 --thread 2", "a similar argument exists: '--threads'"),
+            ("compare 8 --engine colours", "a similar argument exists: '--engines'"),
+            ("count 8 --engine colour", "a similar value exists: 'colours'"),
         ] {
-            let message = message(args);
-            assert!(message.contains(wanted), "{args:?}: {message}");
-            assert_eq!(message.matches("tip:").count(), 1, "{args:?}: {message}");
+            let message = message(words);
+            let tips: Vec<&str> = message.lines().filter(|line| line.contains("tip:")).collect();
+            assert_eq!(tips, [format!("  tip: {wanted}")], "{words}: {message}");
         }
-        for args in [
-            &["frobnicate"][..],
-            &[""],
-            &["8x"],
-            &["count", "8", "-x"],
-            &["count", "8", "--frobnicate"],
-            &["list", "8", "--engines", "colours"],
-        ] {
-            let message = message(args);
-            assert!(!message.contains("tip:"), "{args:?}: {message}");
+    }
+
+    #[test]
+    fn other_mistakes_get_no_tip_that_does_not_fit() {
+        for words in ["frobnicate", "33", "8x", "count 33", "count 8 --threads 8-9", "table 9-3"] {
+            let message = message(words);
+            assert!(!message.contains("tip:"), "{words}: {message}");
         }
     }
 

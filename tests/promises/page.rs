@@ -175,7 +175,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     for path in [&journal, &folder] {
         refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);
     }
-    refused(&write(&folder.join("none").join("page.html"), &[]), 2, &["--html", "make folder"]);
+    refused(&write(&folder.join("none").join("page.html"), &[]), 2, &["--html: cannot write"]);
     refused(&write(Path::new("-"), &[]), 2, &["--html", "name a file"]);
     assert_eq!(fs::read(&journal).expect("readable"), before);
     let files = fs::read_dir(&folder).expect("a folder").count();

@@ -23,6 +23,7 @@ use crate::{
     BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
 };
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use rayon::ThreadPool;
 
 use crate::cli::exit::Exit;
@@ -31,7 +32,7 @@ use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{engines, kernels, named_or_all};
 use crate::cli::input::drawing::{check_drawing, drawing, write_drawing};
 use crate::cli::input::memory::stated_memory;
-use crate::cli::input::values::{default_threads, number, number_of_threads, sizes, time};
+use crate::cli::input::values::{default_threads, number_of_threads, path, sizes, time};
 use crate::cli::output::format::{duration, many};
 use crate::cli::output::progress::{Progress, ProgressWhen, Work, rough_seconds};
 use crate::cli::output::published::print_differs;
@@ -55,8 +56,7 @@ Examples:
   nqueens compare 10-24 --engines all --kernels all --seconds-limit 10  burn-in")]
 pub(crate) struct CompareArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
-    #[arg(value_name = "N", required = true, allow_negative_numbers = true)]
-    #[arg(value_delimiter = ',', value_parser = sizes)]
+    #[arg(value_name = "N", required = true, value_delimiter = ',', value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
 
     /// Engines to compare; ratios are to the first one named, or to subtrees for all
@@ -66,8 +66,7 @@ pub(crate) struct CompareArgs {
 
     /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, or
     /// one for each hardware thread that the process may use]
-    #[arg(long, short, value_name = "T,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = parse_threads)]
+    #[arg(long, short, value_name = "T,...", value_delimiter = ',', value_parser = parse_threads)]
     threads: Vec<Threads>,
 
     /// Kernels (vector instructions) to compare [default: the fastest that this CPU can run]
@@ -76,14 +75,13 @@ pub(crate) struct CompareArgs {
     kernels: Vec<Option<Kernel>>,
 
     /// Number of timed runs of each, after one run to warm up
-    #[arg(long, value_name = "R", default_value = "5", allow_negative_numbers = true)]
-    #[arg(value_parser = number_of_runs)]
+    #[arg(long, value_name = "R", default_value = "5")]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     repeat: usize,
 
     /// Leave an engine out from the first board on where the run that warms up takes longer than this, such as 10, 10s
     /// or 1m30s
-    #[arg(long, value_name = "S", default_value = "60", allow_negative_numbers = true)]
-    #[arg(value_parser = time)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = time)]
     seconds_limit: Duration,
 
     /// Draw a picture of the time against n, on the fewest threads. With several --threads and at most two boards,
@@ -93,20 +91,15 @@ pub(crate) struct CompareArgs {
 
     /// Compare with FILE, the output of --json on another machine or of another version. Each ratio is to the same
     /// row of FILE. A total that differs is exit code 1
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     against: Option<PathBuf>,
 
     /// When to show progress on standard error
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     progress: ProgressWhen,
 
     #[command(flatten)]
     format: RowFormat,
-}
-
-/// Reads a number of timed runs.
-fn number_of_runs(text: &str) -> Result<usize, String> {
-    number(text, 1, 100_000)
 }
 
 /// Numbers of threads as an option names them.

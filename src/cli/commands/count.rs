@@ -14,7 +14,7 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::failure::warnings::warn;
 use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::input::session::{EngineChoice, Session};
-use crate::cli::input::values::path_in_folder;
+use crate::cli::input::values::path;
 use crate::cli::output::format::{duration, json_seconds, many, sum};
 use crate::cli::output::progress::Work;
 use crate::cli::output::published::verdict;
@@ -34,16 +34,15 @@ Examples:
   nqueens count 12 --place a1,c2 --block d4     the solutions that contain a1 and c2, not d4")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
-    #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
     /// Record finished units in FOLDER, so that the same command resumes a count that was stopped or killed. FOLDER is
     /// made if it is not there. Each process writes a file of its own in it, and skips the units that the others hold
-    #[arg(long, short, value_name = "FOLDER", value_parser = path_in_folder())]
+    #[arg(long, short, value_name = "FOLDER", value_parser = path())]
     journal: Option<PathBuf>,
 
     /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
-    #[arg(long, value_name = "I/K", allow_hyphen_values = true, requires = "journal")]
+    #[arg(long, value_name = "I/K", requires = "journal")]
     shard: Option<Shard>,
 
     /// Count only the solutions with queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the

@@ -5,13 +5,14 @@ use std::time::Duration;
 use crate::forecast::Approximate;
 use crate::{BoardSize, Estimate, Published};
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use indicatif::BinaryBytes;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::args::{EngineArgs, MachineArgs};
 use crate::cli::input::session::{EngineChoice, Session};
-use crate::cli::input::values::{number, time};
+use crate::cli::input::values::time;
 use crate::cli::output::format::{duration, expected, json_seconds, many, rounded, wall_time};
 use crate::cli::output::progress::Work;
 use crate::cli::output::published::print_differs;
@@ -28,7 +29,6 @@ Examples:
   nqueens estimate 26 --cores 64           how long 64 such cores would take")]
 pub(crate) struct EstimateArgs {
     /// Size of the board, 0 to 32
-    #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
     #[command(flatten)]
@@ -36,12 +36,12 @@ pub(crate) struct EstimateArgs {
 
     /// Length of the sample, such as 10, 10s or 2m. If no unit has ended by then, the sample takes up to six times as
     /// long
-    #[arg(long, value_name = "S", default_value = "10", allow_negative_numbers = true)]
-    #[arg(value_parser = time)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = time)]
     seconds: Duration,
 
     /// Estimate the time and the memory for C cores like those of this machine
-    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = number_of_cores)]
+    #[arg(long, value_name = "C")]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
     cores: Option<usize>,
 
     #[command(flatten)]
@@ -49,11 +49,6 @@ pub(crate) struct EstimateArgs {
 
     #[command(flatten)]
     machine: MachineArgs,
-}
-
-/// Reads a number of cores, up to more than any machine has.
-fn number_of_cores(text: &str) -> Result<usize, String> {
-    number(text, 1, 100_000_000)
 }
 
 impl EstimateArgs {

@@ -13,6 +13,7 @@ use clap_mangen::Man;
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::drawing::cannot_write;
+use crate::cli::input::values::path;
 use crate::machine::date::date_and_time;
 
 /// Print completions for a shell
@@ -44,7 +45,7 @@ Examples:
   nqueens man --out man                       then: man man/nqueens.1")]
 pub(crate) struct ManArgs {
     /// Write all pages into this folder
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = path())]
     out: PathBuf,
 }
 

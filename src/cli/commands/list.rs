@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
-use crate::cli::input::values::amount;
 use crate::cli::output::format::many;
 use crate::cli::output::stderr::message;
 use crate::cli::output::stdout::write_lines;
@@ -23,7 +22,6 @@ Examples:
   nqueens list 8 --place a1,e2                   only with queens on a1 and e2")]
 pub(crate) struct ListArgs {
     /// Size of the board, 0 to 32
-    #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
     /// How a solution is written
@@ -35,8 +33,7 @@ pub(crate) struct ListArgs {
     json: bool,
 
     /// Print at most K solutions; svg needs a limit
-    #[arg(long, value_name = "K", allow_negative_numbers = true, required_if_eq("style", "svg"))]
-    #[arg(value_parser = amount)]
+    #[arg(long, value_name = "K", required_if_eq("style", "svg"))]
     limit: Option<usize>,
 
     /// Print one solution of each class under rotation and reflection, the smallest one that fits, with the size of
@@ -45,7 +42,7 @@ pub(crate) struct ListArgs {
     fundamental: bool,
 
     /// Fix queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the bottom left)
-    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',')]
     place: Vec<Square>,
 }
 

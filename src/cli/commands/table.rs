@@ -23,8 +23,7 @@ Examples:
   nqueens table 4-18 --csv                 for a spreadsheet")]
 pub(crate) struct TableArgs {
     /// Boards to count: sizes and ranges (8,10,12 or 8-10)
-    #[arg(value_name = "N", default_value = "1-16", allow_negative_numbers = true)]
-    #[arg(value_delimiter = ',', value_parser = sizes)]
+    #[arg(value_name = "N", default_value = "1-16", value_delimiter = ',', value_parser = sizes)]
     sizes: Vec<RangeInclusive<u32>>,
 
     #[command(flatten)]

@@ -9,7 +9,6 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{EngineArgs, SplitArgs, which_count};
 use crate::cli::input::session::EngineChoice;
-use crate::cli::input::values::amount;
 use crate::cli::output::report::{Format, Report};
 
 /// Show and count one unit, for a check by another program
@@ -21,11 +20,10 @@ Examples:
   nqueens unit 28 5000 --json              for a script")]
 pub(crate) struct UnitArgs {
     /// Size of the board, 0 to 32
-    #[arg(allow_negative_numbers = true)]
     n: BoardSize,
 
     /// Number of the unit, from 0
-    #[arg(value_name = "I", allow_negative_numbers = true, value_parser = amount)]
+    #[arg(value_name = "I")]
     unit: usize,
 
     #[command(flatten)]

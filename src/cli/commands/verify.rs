@@ -17,7 +17,6 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::input::args::MachineArgs;
 use crate::cli::input::journals::JournalsArgs;
 use crate::cli::input::session::Session;
-use crate::cli::input::values::{amount, seed};
 use crate::cli::output::format::many;
 use crate::cli::output::progress::Work;
 use crate::cli::output::report::Report;
@@ -38,13 +37,12 @@ pub(crate) struct VerifyArgs {
     journals: JournalsArgs,
 
     /// Number of units to recount, chosen at random
-    #[arg(long, value_name = "K", default_value = "200", allow_negative_numbers = true)]
-    #[arg(value_parser = amount)]
+    #[arg(long, value_name = "K", default_value = "200")]
     units: usize,
 
     /// Seed of the random choice; the seed that an earlier check printed chooses the same units, unless the journals
     /// have grown
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 
     #[command(flatten)]

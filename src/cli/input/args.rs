@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use crate::{Engine, Error, Kernel, WhichCount};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 
-use crate::cli::input::values::{number, number_of_threads};
+use crate::cli::input::values::number_of_threads;
 use crate::cli::output::progress::ProgressWhen;
 
 /// The heading of options that experts need; the short help leaves them out.
@@ -32,12 +32,11 @@ pub(crate) struct EngineArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
     /// Number of threads [default: NQUEENS_THREADS, or one for each hardware thread that the process may use]
-    #[arg(long, short, value_name = "T", allow_negative_numbers = true)]
-    #[arg(value_parser = number_of_threads)]
+    #[arg(long, short, value_name = "T", value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
 
     /// When to show progress on standard error
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     pub(crate) progress: ProgressWhen,
 }
 
@@ -46,14 +45,9 @@ pub(crate) struct MachineArgs {
 pub(crate) struct SplitArgs {
     /// Fix the queens of the first ROWS rows in each unit, 1 to 4, with engine subtrees. Symmetries fix more queens in
     /// some units [default: a sixth of N]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, value_parser = split_rows)]
-    #[arg(help_heading = EXPERTS, hide_short_help = true)]
+    #[arg(long, value_name = "ROWS", help_heading = EXPERTS, hide_short_help = true)]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=4))]
     pub(crate) split_rows: Option<usize>,
-}
-
-/// Reads a number of split rows.
-fn split_rows(text: &str) -> Result<usize, String> {
-    number(text, 1, 4)
 }
 
 /// Returns the count that `--second` asks for.

@@ -12,12 +12,12 @@ use crate::record::IoError;
 
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::way_out::io_way_out;
-use crate::cli::input::values::path_in_folder;
+use crate::cli::input::values::path;
 
 /// Parses the name of a file for a drawing, which replaces an earlier one. Only names with this ending are
 /// taken, so that no journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
-    path_in_folder().try_map(move |path| match path.extension() {
+    path().try_map(move |path: PathBuf| match path.extension() {
         Some(found) if found == ending => Ok(path),
         _ => Err(format!("name a file that ends in .{ending}, which will be replaced")),
     })

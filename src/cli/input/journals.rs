@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use crate::Shard;
 use crate::record::{Records, journals_in};
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::warnings::warn_of;
 use crate::cli::input::memory::stated_memory;
-use crate::cli::input::values::number;
+use crate::cli::input::values::path;
 use crate::cli::output::format::ranges;
 use crate::cli::output::report::{Format, Report};
 
@@ -23,17 +24,13 @@ pub(crate) struct JournalsArgs {
 
     /// Journals of a board, or folders of them; the count may still be running. Journals of the first and of the second
     /// count are compared
-    #[arg(required = true, value_name = "FILE|FOLDER")]
+    #[arg(required = true, value_name = "FILE|FOLDER", value_parser = path())]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Number of shards, to name the missing ones [default: as in the journals]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = number_of_shards)]
+    #[arg(long, value_name = "K")]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=Shard::MAX_SHARDS as u64))]
     pub(crate) shards: Option<usize>,
-}
-
-/// Reads a number of shards.
-fn number_of_shards(text: &str) -> Result<usize, String> {
-    number(text, 1, Shard::MAX_SHARDS)
 }
 
 impl JournalsArgs {
