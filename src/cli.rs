@@ -207,6 +207,7 @@ mod tests {
 
     #[test]
     fn mistakes_that_people_make_get_one_tip() {
+        const COMMAS: &str = "write squares with commas between them, such as --place a1,b2";
         for (words, wanted) in [
             ("8", "write 'nqueens count 8'"),
             ("8-10", "write 'nqueens table 8-10'"),
@@ -219,10 +220,8 @@ mod tests {
             ("count --seconds 10 20", "'nqueens estimate' has --seconds"),
             ("count 20 --seconds=10", "'nqueens estimate' has --seconds"),
             ("table 8 --fundamental", "'nqueens table' always prints the fundamental numbers"),
-            (
-                "list 8 --place a1 b2",
-                "write squares with commas between them, such as --place a1,b2",
-            ),
+            ("list 8 --place a1 b2", COMMAS),
+            ("count 8 --place a1 b2", COMMAS),
             // Tips of the parser.
             ("cuont 8", "a similar subcommand exists: 'count'"),
             ("count 8 --thread 2", "a similar argument exists: '--threads'"),

@@ -122,6 +122,23 @@ fn options_for_experts_are_in_the_long_help() {
 }
 
 #[test]
+fn the_short_help_of_a_count_shows_the_options_that_matter() {
+    let names = option_names(&printed(&["count", "-h"]));
+    let wanted = [
+        "--journal",
+        "--shard",
+        "--place",
+        "--json",
+        "--quiet",
+        "--fundamental",
+        "--second",
+        "--threads",
+        "--help",
+    ];
+    assert_eq!(names, wanted);
+}
+
+#[test]
 fn the_long_version_names_the_build() {
     assert_eq!(printed(&["-V"]), format!("nqueens {}\n", env!("CARGO_PKG_VERSION")));
     let long = printed(&["--version"]);

@@ -193,7 +193,7 @@ fn what_a_terminal_would_obey_in_an_argument_is_not_printed() {
 fn an_option_of_another_command_is_refused() {
     for args in [
         &["verify", "x", "--kernel", "portable"][..],
-        &["count", "8", "--place", "a1"],
+        &["table", "8", "--place", "a1"],
         &["count", "8", "--shards", "2"],
         &["merge", "x", "--into", "y.journal"],
         &["estimate", "8", "--shard", "0/2"],

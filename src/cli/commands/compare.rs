@@ -64,8 +64,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = named_or_all::<Engine>("all of these, on boards where they are fast enough", engines()))]
     engines: Vec<Option<Engine>>,
 
-    /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: NQUEENS_THREADS, or
-    /// one for each hardware thread that the process may use]
+    /// Numbers of threads to compare, or all: 1, 2, 4 .. and the default [default: as for count]
     #[arg(long, short, value_name = "T,...", value_delimiter = ',', value_parser = parse_threads)]
     threads: Vec<Threads>,
 
@@ -79,18 +78,20 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000))]
     repeat: usize,
 
-    /// Leave an engine out from the first board on where the run that warms up takes longer than this, such as 10, 10s
-    /// or 1m30s
+    /// Leave an engine out from the first board on where a run takes longer, such as 10 or 1m30s
     #[arg(long, value_name = "S", default_value = "60", value_parser = time)]
     seconds_limit: Duration,
 
-    /// Draw a picture of the time against n, on the fewest threads. With several --threads and at most two boards,
-    /// draw the speed-up against the threads
+    /// Draw a picture of the times, or of the speed-up by threads
+    ///
+    /// The picture shows the time against n, on the fewest threads. With several --threads and at most two boards, it shows
+    /// the speed-up against the threads.
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
 
-    /// Compare with FILE, the output of --json on another machine or of another version. Each ratio is to the same
-    /// row of FILE. A total that differs is exit code 1
+    /// Compare with FILE, the output of --json on another machine or of another version
+    ///
+    /// Each ratio is to the same row of FILE. A total that differs is exit code 1.
     #[arg(long, value_name = "FILE", value_parser = path())]
     against: Option<PathBuf>,
 

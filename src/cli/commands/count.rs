@@ -23,7 +23,7 @@ use crate::cli::output::stderr::message;
 
 /// Count the solutions of one board, or of one of its shards
 #[derive(Debug, Args)]
-#[command(mut_arg("quiet", |quiet| quiet.help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
+#[command(mut_arg("quiet", |quiet| quiet.help("Print only the total").long_help("Print only the total, or with --shard the number of solutions in the shard. With --fundamental, also print the fundamental number")))]
 #[command(mut_arg("engine", |engine| engine.hide_possible_values(false).help("Engine that counts [default: the fastest for the board]")))]
 #[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use [default: the fastest that this CPU can run]")))]
 #[command(after_help = "\
@@ -31,35 +31,42 @@ Examples:
   nqueens count 16                         the number of solutions, on all cores
   nqueens count 22 --journal q22           the same command resumes it
   nqueens count 27 --shard 3/300 --journal q27  one of 300 shards
-  nqueens count 12 --place a1,c2 --block d4     the solutions that contain a1 and c2, not d4")]
+  nqueens count 12 --place a1,c2 --block d4     with a1 and c2, without d4")]
 pub(crate) struct CountArgs {
     /// Size of the board, 0 to 32
     n: BoardSize,
 
-    /// Record finished units in FOLDER, so that the same command resumes a count that was stopped or killed. FOLDER is
-    /// made if it is not there. Each process writes a file of its own in it, and skips the units that the others hold
+    /// Record finished units in FOLDER; the same command resumes the count
+    ///
+    /// FOLDER is made if it is not there. Each process writes a file of its own in it, and skips the units that the others
+    /// hold.
     #[arg(long, short, value_name = "FOLDER", value_parser = path())]
     journal: Option<PathBuf>,
 
-    /// Count only shard I of K, where I is from 0 to K-1. 'nqueens merge' adds the shards up
+    /// Count only shard I of K, from 0 to K-1; 'nqueens merge' adds the shards up
     #[arg(long, value_name = "I/K", requires = "journal")]
     shard: Option<Shard>,
 
-    /// Count only the solutions with queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the
-    /// bottom left). No symmetry is used, so this takes minutes at n = 19
-    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    /// Count only the solutions with queens on these squares, such as a1,d5
+    ///
+    /// Squares are named as in chess, or as row:column (1:1 is a1, at the bottom left). No symmetry is used, so this takes
+    /// minutes at n = 19.
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',')]
     #[arg(conflicts_with_all = FOR_WHOLE_BOARDS)]
     place: Vec<Square>,
 
     /// Count only the solutions without a queen on these squares
-    #[arg(long, value_name = "SQUARES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "SQUARES", value_delimiter = ',')]
     #[arg(conflicts_with_all = FOR_WHOLE_BOARDS, hide_short_help = true)]
     block: Vec<Square>,
 
     #[command(flatten)]
     format: Format,
 
-    /// Also count the solutions up to rotation and reflection, by the size of their classes
+    /// Also count the solutions up to rotation and reflection
+    ///
+    /// Solutions that rotations and reflections turn into each other are a class. Also printed is how many classes have 8,
+    /// 4, 2 and 1 solutions.
     #[arg(long, conflicts_with = "shard")]
     fundamental: bool,
 

@@ -34,8 +34,9 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Length of the sample, such as 10, 10s or 2m. If no unit has ended by then, the sample takes up to six times as
-    /// long
+    /// Length of the sample, such as 10, 10s or 2m
+    ///
+    /// If no unit has ended by then, the sample takes up to six times as long.
     #[arg(long, value_name = "S", default_value = "10", value_parser = time)]
     seconds: Duration,
 

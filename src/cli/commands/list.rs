@@ -36,12 +36,15 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "K", required_if_eq("style", "svg"))]
     limit: Option<usize>,
 
-    /// Print one solution of each class under rotation and reflection, the smallest one that fits, with the size of
-    /// the class (1, 2, 4 or 8)
+    /// Print one solution of each class under rotation and reflection
+    ///
+    /// It is the smallest one that fits, and is printed with the size of the class (1, 2, 4 or 8).
     #[arg(long)]
     fundamental: bool,
 
-    /// Fix queens on these squares, as in chess (a1,d5) or as row:column (1:1 is a1, at the bottom left)
+    /// Print only the solutions with queens on these squares, such as a1,d5
+    ///
+    /// Squares are named as in chess, or as row:column (1:1 is a1, at the bottom left).
     #[arg(long, value_name = "SQUARES", value_delimiter = ',')]
     place: Vec<Square>,
 }

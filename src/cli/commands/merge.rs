@@ -26,7 +26,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     journals: JournalsArgs,
 
-    /// Print only the numbers of the missing shards that no process is counting, for a job array, such as 3,7-9
+    /// Print only the missing shards that no process is counting, such as 3,7-9
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     missing: bool,
 }

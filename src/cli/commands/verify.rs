@@ -40,8 +40,9 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "K", default_value = "200")]
     units: usize,
 
-    /// Seed of the random choice; the seed that an earlier check printed chooses the same units, unless the journals
-    /// have grown
+    /// Seed of the random choice
+    ///
+    /// The seed that an earlier check printed chooses the same units, unless the journals have grown.
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 

@@ -22,8 +22,9 @@ pub(crate) struct JournalsArgs {
     #[command(flatten)]
     pub(crate) format: Format,
 
-    /// Journals of a board, or folders of them; the count may still be running. Journals of the first and of the second
-    /// count are compared
+    /// Journals of a board, or folders of them; the count may still be running
+    ///
+    /// Journals of the first and of the second count are compared.
     #[arg(required = true, value_name = "FILE|FOLDER", value_parser = path())]
     pub(crate) paths: Vec<PathBuf>,
 
