@@ -261,6 +261,7 @@ mod tests {
                 // Descriptions follow after two spaces; shells do the rest.
                 let (command, _) = line.trim_start().split_once("  ").unwrap_or((line, ""));
                 let (command, _) = command.split_once(['>', '|']).unwrap_or((command, ""));
+                let command = command.replace('~', "/home/user");
                 CommandLine::try_parse_from(command.split_whitespace())
                     .unwrap_or_else(|error| panic!("{line}: {error}"));
             }
