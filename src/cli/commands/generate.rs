@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use clap_mangen::Man;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
-use crate::cli::input::drawing::cannot_write;
+use crate::cli::input::drawing::{cannot_write, write_drawing};
 use crate::cli::input::values::path;
 use crate::machine::date::date_and_time;
 
@@ -53,40 +53,25 @@ impl ManArgs {
     pub(crate) fn run(self, mut program: Command) -> Result<Exit, Failure> {
         program.build();
         let folder = self.out;
-        match write_pages(&program, &folder) {
-            Ok(()) => Ok(Exit::Done),
-            Err(error) => Err(cannot_write("--out", &folder, error)),
+        fs::create_dir_all(&folder).map_err(|error| cannot_write("--out", &folder, error))?;
+        write_page(&program, &folder)?;
+        for command in program.get_subcommands() {
+            write_page(command, &folder)?;
         }
+        Ok(Exit::Done)
     }
-}
-
-/// Writes the page of the program and of each command.
-fn write_pages(program: &Command, folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    write_page(program, folder)?;
-    for command in program.get_subcommands() {
-        write_page(command, folder)?;
-    }
-    Ok(())
 }
 
 /// Writes the page of a command: what clap knows, and what is on every page.
-fn write_page(command: &Command, folder: &Path) -> io::Result<()> {
+fn write_page(command: &Command, folder: &Path) -> Result<(), Failure> {
     // clap_mangen leaves out the text of options that the short help leaves out.
-    let mut command = command.clone().mut_args(|argument| argument.hide_short_help(false));
-    // It also leaves out of its synopsis what an option takes, and that an argument can be repeated. The help does not.
-    let usage = command.render_usage().to_string();
-    let command = command.override_usage(usage.trim_start_matches("Usage:").trim().to_owned());
+    let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
     let source = format!("nqueens {}", crate::VERSION);
     let page = Man::new(command).date(date()).source(source).manual("User Commands");
     let mut text = Vec::new();
-    page.render(&mut text)?;
-    // Without `.nf`, the lines of the examples would run together.
-    let described =
-        String::from_utf8_lossy(&text).replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n");
-    let exit_status = exit_status();
-    let other_sections = include_str!("generate/sections.roff");
-    fs::write(folder.join(page.get_filename()), described + &exit_status + other_sections)
+    page.render(&mut text).expect("memory takes it");
+    let text = String::from_utf8_lossy(&text).into_owned() + &exit_status() + ENVIRONMENT;
+    write_drawing("--out", &folder.join(page.get_filename()), &text)
 }
 
 /// Returns the date of the pages: that in `SOURCE_DATE_EPOCH`, in seconds since 1970, with which packagers make the same
@@ -103,9 +88,12 @@ fn date() -> String {
 
 /// Returns the section on exit codes.
 fn exit_status() -> String {
-    let mut section = ".fi\n.SH \"EXIT STATUS\"\n".to_owned();
+    let mut section = ".SH \"EXIT STATUS\"\n".to_owned();
     for exit in Exit::ALL {
         section += &format!(".TP\n{}\n{}\n", exit as u8, exit.meaning());
     }
     section
 }
+
+/// The section on variables.
+const ENVIRONMENT: &str = include_str!("generate/environment.roff");

@@ -1,8 +1,9 @@
-//! Drawings, which are the pages and pictures that a command writes to a file.
+//! Files that a command writes: pictures, pages and manual pages. A file has its name only when it is complete, so half of
+//! it is never seen.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
@@ -14,8 +15,8 @@ use crate::cli::failure::failure::Failure;
 use crate::cli::failure::way_out::io_way_out;
 use crate::cli::input::values::path;
 
-/// Parses the name of a file for a drawing, which replaces an earlier one. Only names with this ending are
-/// taken, so that no journal is ever overwritten.
+/// Parses the name of a picture or page, which replaces a file of this name. The name must have this ending, so that no
+/// journal is ever overwritten.
 pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     path().try_map(move |path: PathBuf| match path.extension() {
         Some(found) if found == ending => Ok(path),
@@ -23,64 +24,36 @@ pub(crate) fn drawing(ending: &'static str) -> impl TypedValueParser<Value = Pat
     })
 }
 
-/// Checks that a drawing can be written, before the work that makes it.
+/// Checks that a file can be written, before the work that makes it.
 pub(crate) fn check_drawing(option: &str, path: &Path) -> Result<(), Failure> {
-    match create_beside(&target_of(path)) {
+    match create_beside(path) {
         Ok(_) => Ok(()),
         Err(error) => Err(cannot_write(option, path, error)),
     }
 }
 
-/// Writes a drawing.
-pub(crate) fn write_drawing(option: &str, path: &Path, drawing: &str) -> Result<(), Failure> {
-    write_whole(path, drawing).map_err(|error| cannot_write(option, path, error))
+/// Writes a file, in place of an earlier one. `option` names it in the message of a failure.
+pub(crate) fn write_drawing(option: &str, path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, text).map_err(|error| cannot_write(option, path, error))
 }
 
-/// Writes a file. Until it is whole it has a temporary name, so that half of it is never seen.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let target = target_of(path);
-    let mut file = create_beside(&target)?;
-    // Errors of the file with a temporary name would end with that name.
+    let mut file = create_beside(path)?;
+    // Errors of the temporary file itself would end with its name, which says nothing to users.
     file.as_file_mut().write_all(text.as_bytes())?;
-    if let Ok(replaced) = fs::metadata(&target) {
-        keep_access(file.as_file(), &replaced)?;
-    }
-    file.persist(target)?;
+    file.persist(path)?;
     Ok(())
 }
 
-/// Returns the file to which the path leads, because a link stays where it is. If that file has another ending, the link
-/// itself is replaced, because otherwise it could lead to a journal.
-fn target_of(path: &Path) -> PathBuf {
-    let target = match (path.canonicalize(), fs::read_link(path)) {
-        (Ok(target), _) => target,
-        // There is no file behind the link yet.
-        (Err(_), Ok(link)) => path.parent().unwrap_or(Path::new("")).join(link),
-        (Err(_), Err(_)) => path.to_owned(),
-    };
-    if target.extension() == path.extension() { target } else { path.to_owned() }
-}
-
-/// Gives a file the owner, the group and the mode of the file that it replaces, such as those that let a web server read
-/// a page.
-fn keep_access(file: &File, replaced: &fs::Metadata) -> io::Result<()> {
-    // Only root may change the owner, and a user may change the group only to one of their own. If neither works, the new
-    // file belongs to the user who writes it.
-    if fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
-        let _ = fchown(file, None, Some(replaced.gid()));
-    }
-    file.set_permissions(replaced.permissions())
-}
-
-/// Creates a file beside the drawing, which is removed when it is dropped.
+/// Creates a file beside this one, which is removed when it is dropped. Others may read it as far as the umask allows,
+/// such as a web server.
 fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    // Errors of `tempfile_in` end with the temporary name, which says nothing to users.
     let create = |path: &Path| File::options().write(true).create_new(true).mode(0o666).open(path);
     tempfile::Builder::new().make_in(folder, create)
 }
 
-/// Returns the failure for a file that cannot be written. `option` names it.
+/// Returns the failure for a file that cannot be written.
 pub(crate) fn cannot_write(option: &str, path: &Path, error: io::Error) -> Failure {
     let error = IoError::from(error);
     let (exit, way_out) = io_way_out(path, "open", &error);
