@@ -91,6 +91,11 @@ impl Plan {
         Self { which, list: Arc::clone(&self.list), hash: self.hash.clone(), ..*self }
     }
 
+    /// Returns whether another plan has the units of this one, in the first or in the second count.
+    pub(crate) fn has_units_of(&self, other: &Self) -> bool {
+        self.to_string() == other.for_count(self.which).to_string()
+    }
+
     /// Returns whether this is the plan of the first or of the second count.
     pub fn which_count(&self) -> WhichCount {
         self.which

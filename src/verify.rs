@@ -1,9 +1,9 @@
 //! Checks recorded counts by counting some of the units again by a simple search.
 //!
 //! Reading a journal checks that it is as it was written: each line has its CRC, and each sum is the sum of its counts.
-//! This check asks whether the counts are right. [`choose_units`] picks finished units at random, and [`verify`]
-//! [recounts](crate::Plan::recount) them. It also recounts every unit for which the journals hold different counts,
-//! which shows which of them are wrong.
+//! [`verify`] asks whether the counts are right. It [recounts](crate::Plan::recount) finished units that it
+//! [chooses](choose_units) at random. It also recounts every unit for which the journals hold different counts, which shows
+//! which of them are wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
@@ -11,66 +11,67 @@
 //!
 //! ```
 //! use nqueens::record::Records;
-//! use nqueens::verify::{choose_units, verify};
+//! use nqueens::verify::verify;
 //! use nqueens::{BoardSize, Cancel, Count};
 //!
 //! let folder = tempfile::tempdir()?;
 //! Count::new(BoardSize::new(10)?).journal(folder.path()).run()?;
 //!
 //! let record = Records::read(&[folder.path()])?.first.expect("all units are finished");
-//! let records = [&record];
-//! let units = choose_units(&records, 5, 1);
-//! let verdict = verify(&records, &units, &|| (), &Cancel::new())?;
+//! let seed = 1;
+//! let verdict = verify(&[&record], 5, seed, &|_recounted, _all| (), &Cancel::new())?;
 //! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
 //! // Rounded up, because it is an upper limit.
-//! let undetected = (100.0 * verdict.undetected_part(record.sum().units)).ceil();
+//! let undetected = (100.0 * verdict.undetected_part()).ceil();
 //! println!("at most {undetected} % of the finished units can be wrong");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
+use crate::engine::WhichCount;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::record::Record;
+use crate::record::{Record, Votes};
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The number of units that were counted again: all that were asked for, unless the check was cancelled.
+    /// The number of finished units, from which the check chose at random.
+    pub finished: usize,
+    /// The number of chosen units that were counted again: all of them, unless the check was cancelled.
     pub recounted: usize,
-    /// The units whose counts differ, in the order in which they were asked for. With two records, a unit may occur
-    /// twice.
+    /// The number of units with different counts that were counted again: all of them, unless the check was cancelled.
+    pub disputed: usize,
+    /// The number of units of both kinds that a cancelled check did not count again.
+    pub remaining: usize,
+    /// The recounted units for which the journals hold a wrong count, in increasing order. If both counts of a unit hold
+    /// one, the unit is named twice.
     pub differences: Vec<Difference>,
-    /// The units with different counts, in increasing order: all of them, unless the check was cancelled.
-    pub disputed: Vec<Recount>,
 }
 
-/// The count that a recount finds for a unit with different counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recount {
-    /// The number of the unit in its plan.
-    pub unit: usize,
-    /// The count that the recount finds.
-    pub recounted: u64,
-}
-
-/// A unit whose recorded count differs from the one that a recount finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A unit for which the journals of the first or of the second count hold a wrong count.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
     /// The number of the unit in its plan.
     pub unit: usize,
-    /// The count in the journals, not yet multiplied by the weight of the unit.
-    pub recorded: u64,
+    /// Which of the two counts it is.
+    pub which_count: WhichCount,
+    /// All counts that the journals hold for the unit, with the hosts. If the journals could not be read again, the only
+    /// one is the wrong count, without a line and a host.
+    pub recorded: Vec<Votes>,
     /// The count that the recount finds.
     pub recounted: u64,
+    /// Whether the record uses a wrong count. If it does not, more lines have settled the unit as the right one, or the
+    /// unit is missing.
+    pub is_used: bool,
 }
 
 /// Chooses this number of finished units at random, each at most once, and returns them in increasing order. If there
@@ -82,7 +83,11 @@ pub struct Difference {
 ///
 /// If a record has fewer units than the first one, so that they are of different plans.
 pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> {
-    let finished = finished_units(records);
+    choose(finished_units(records), units, seed)
+}
+
+/// Chooses this number of units at random, or all of them if there are fewer.
+fn choose(finished: Vec<usize>, units: usize, seed: u64) -> Vec<usize> {
     if units >= finished.len() {
         return finished;
     }
@@ -95,7 +100,7 @@ pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> 
 
 /// Returns the units that at least one of these records of one plan holds, in increasing order, without those whose
 /// counts differ in one of them and are not settled.
-pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
+fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let disputed: BTreeSet<usize> =
         records.iter().flat_map(|record| record.open_disputes()).collect();
@@ -105,21 +110,19 @@ pub(crate) fn finished_units(records: &[&Record]) -> Vec<usize> {
     (0..record.plan().units()).filter(is_finished).collect()
 }
 
-/// Returns the units with different counts in these records of one plan, or between them, in increasing order. Settled
-/// ones are among them.
-pub(crate) fn disputed_units(records: &[&Record]) -> Vec<usize> {
+/// Returns the units with different counts in these records of one plan, or between them. Settled ones are among them.
+/// `finished` are the finished units.
+fn disputed_units(records: &[&Record], finished: &[usize]) -> BTreeSet<usize> {
     let mut disputed: BTreeSet<usize> =
         records.iter().flat_map(|record| record.disputes()).map(|dispute| dispute.unit).collect();
-    if let [one, other] = records {
-        for unit in finished_units(records) {
-            if let (Some(count), Some(other_count)) = (one.count(unit), other.count(unit))
-                && count != other_count
-            {
-                disputed.insert(unit);
-            }
+    for &unit in finished {
+        let mut counts = records.iter().filter_map(|record| record.count(unit));
+        let first = counts.next();
+        if counts.any(|count| Some(count) != first) {
+            disputed.insert(unit);
         }
     }
-    disputed.into_iter().collect()
+    disputed
 }
 
 /// Chooses `number` different positions below `positions`. All sets of this size are equally likely.
@@ -163,58 +166,103 @@ fn split_mix(state: &mut u64) -> u64 {
 /// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The units with
 /// different counts are counted again, too.
 ///
-/// The records are of one plan: its first count, its second one, or both. `units` are finished units, each once, such as
-/// [`choose_units`] returns. The counting threads call `recounted` after each unit of both kinds.
+/// The records are of one plan: its first count, its second one, or both. `sample` is the number of finished units to choose
+/// at random, and `seed` chooses them, as [`choose_units`] does. `progress` hears how many units were counted again, and how
+/// many will be: first 0, then from the counting threads after each unit.
 ///
 /// # Errors
 ///
 /// [`Error::PlansDiffer`] if the records are of different plans, [`Error::UnitOverflow`] if a count does not fit in a
-/// `u64`, and [`Error::LacksMemory`] if the threads need more
-/// memory than there is. A cancellation is not an error: the verdict covers the units that were counted before.
+/// `u64`, and [`Error::LacksMemory`] if the threads need more memory than there is. A cancellation is not an error: the
+/// verdict covers the units that were counted before.
 ///
 /// # Panics
 ///
-/// If there is no record, or if the plan has no unit with one of these numbers. Outside of a pool, if rayon cannot start
-/// its global pool.
+/// If there is no record. Outside of a pool, if rayon cannot start its global pool.
 pub fn verify(
     records: &[&Record],
-    units: &[usize],
-    recounted: &(dyn Fn() + Sync),
+    sample: usize,
+    seed: u64,
+    progress: &(dyn Fn(usize, usize) + Sync),
     cancel: &Cancel,
 ) -> Result<Verdict, Error> {
     let plan = records.first().expect("a record").plan();
-    if let Some(other) = records.iter().find(|record| record.plan().hash() != plan.hash()) {
+    if let Some(other) = records.iter().find(|record| !record.plan().has_units_of(plan)) {
         let plans = [records[0], other].map(|record| record.plan().to_string());
         return Err(Error::PlansDiffer { files: [records[0], other].map(first_path), plans });
     }
-    let disputed = disputed_units(records);
-    let all_units = [&disputed, units].concat();
-    let threads = rayon::current_num_threads().min(all_units.len());
-    plan.check_recount_memory(threads)?;
-    let counted: Vec<Option<u64>> = all_units
-        .par_iter()
-        .with_max_len(1)
-        .map(|unit| recount(plan, *unit, recounted, cancel))
-        .collect::<Result<_, _>>()?;
-    let (counted_of_disputed, counted) = counted.split_at(disputed.len());
-    let mut verdict = Verdict { recounted: 0, differences: Vec::new(), disputed: Vec::new() };
-    for (&unit, counted) in disputed.iter().zip(counted_of_disputed) {
-        if let Some(recounted) = *counted {
-            verdict.disputed.push(Recount { unit, recounted });
+    let finished_units = finished_units(records);
+    let finished = finished_units.len();
+    let disputed = disputed_units(records, &finished_units);
+    let chosen = choose(finished_units, sample, seed);
+    let mut units: Vec<usize> = disputed.iter().copied().collect();
+    units.extend(chosen.iter().filter(|unit| !disputed.contains(unit)));
+    plan.check_recount_memory(rayon::current_num_threads().min(units.len()))?;
+    let recounts = recount_all(plan, &units, progress, cancel)?;
+    Ok(Verdict {
+        finished,
+        recounted: chosen.iter().filter(|unit| recounts.contains_key(unit)).count(),
+        disputed: disputed.iter().filter(|unit| recounts.contains_key(unit)).count(),
+        remaining: units.len() - recounts.len(),
+        differences: differences(records, &disputed, &recounts),
+    })
+}
+
+/// Counts units again, each once. Returns the counts of those that were counted before a cancellation.
+fn recount_all(
+    plan: &Plan,
+    units: &[usize],
+    progress: &(dyn Fn(usize, usize) + Sync),
+    cancel: &Cancel,
+) -> Result<BTreeMap<usize, u64>, Error> {
+    let recounted = AtomicUsize::new(0);
+    progress(0, units.len());
+    let recount = |unit: &usize| match plan.recount(*unit, cancel) {
+        Ok(count) => {
+            progress(recounted.fetch_add(1, Ordering::Relaxed) + 1, units.len());
+            Ok(Some((*unit, count)))
         }
-    }
-    for (&unit, counted) in units.iter().zip(counted) {
-        let Some(recounted) = *counted else { continue };
-        verdict.recounted += 1;
-        for record in records {
-            if let Some(recorded) = record.count(unit)
-                && recorded != recounted
-            {
-                verdict.differences.push(Difference { unit, recorded, recounted });
+        Err(error) if error.is_cancelled() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let counts: Vec<Option<(usize, u64)>> =
+        units.par_iter().with_max_len(1).map(recount).collect::<Result<_, _>>()?;
+    Ok(counts.into_iter().flatten().collect())
+}
+
+/// Returns the recounted units for which journals hold a wrong count. Beside the counts that are used, these can only be
+/// those of disputed units.
+fn differences(
+    records: &[&Record],
+    disputed: &BTreeSet<usize>,
+    recounts: &BTreeMap<usize, u64>,
+) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    for record in records {
+        let wrong_count =
+            |unit: usize| record.count(unit).filter(|recorded| *recorded != recounts[&unit]);
+        let looked_up: BTreeSet<usize> = recounts
+            .keys()
+            .copied()
+            .filter(|unit| disputed.contains(unit) || wrong_count(*unit).is_some())
+            .collect();
+        let mut lines = record.votes_of(&looked_up);
+        for unit in looked_up {
+            let recounted = recounts[&unit];
+            let mut recorded = lines.remove(&unit).unwrap_or_default();
+            let wrong = wrong_count(unit);
+            if let (true, Some(count)) = (recorded.is_empty(), wrong) {
+                recorded.push(Votes { count, lines: 0, hosts: BTreeSet::new() });
+            }
+            let is_used = wrong.is_some();
+            if is_used || recorded.iter().any(|votes| votes.count != recounted) {
+                let which_count = record.plan().which_count();
+                differences.push(Difference { unit, which_count, recorded, recounted, is_used });
             }
         }
     }
-    Ok(verdict)
+    differences.sort_by_key(|difference| difference.unit);
+    differences
 }
 
 /// Returns the path of the first journal of a record.
@@ -222,28 +270,17 @@ fn first_path(record: &Record) -> PathBuf {
     record.files().first().map_or_else(PathBuf::new, |file| file.path.clone())
 }
 
-/// Counts a unit again, and calls `recounted`. Returns `None` after a cancellation, because the unit has no count then.
-fn recount(
-    plan: &Plan,
-    unit: usize,
-    recounted: &(dyn Fn() + Sync),
-    cancel: &Cancel,
-) -> Result<Option<u64>, Error> {
-    match plan.recount(unit, cancel) {
-        Ok(count) => {
-            recounted();
-            Ok(Some(count))
-        }
-        Err(error) if error.is_cancelled() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 impl Verdict {
-    /// Returns the largest fraction of the `finished` units that may be wrong although the check found no difference,
-    /// with a confidence of 95 %. It is 0 if all finished units were counted again, and 1 if none was.
-    pub fn undetected_part(&self, finished: usize) -> f64 {
-        if self.recounted >= finished && finished > 0 {
+    /// Returns the number of units of which a record uses a wrong count.
+    pub fn wrong_units(&self) -> usize {
+        let used = self.differences.iter().filter(|difference| difference.is_used);
+        used.map(|difference| difference.unit).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns the largest fraction of the finished units that may be wrong although the check found no difference, with a
+    /// confidence of 95 %. It is 0 if all finished units were counted again, and 1 if none was.
+    pub fn undetected_part(&self) -> f64 {
+        if self.recounted >= self.finished && self.finished > 0 {
             return 0.0;
         }
         1.0 - 0.05f64.powf(1.0 / self.recounted as f64)
@@ -270,8 +307,9 @@ mod tests {
     #[test]
     fn a_check_of_nothing_proves_nothing_and_one_of_all_everything() {
         let undetected = |recounted, finished| {
-            Verdict { recounted, differences: Vec::new(), disputed: Vec::new() }
-                .undetected_part(finished)
+            let differences = Vec::new();
+            Verdict { finished, recounted, disputed: 0, remaining: 0, differences }
+                .undetected_part()
         };
         assert_eq!([undetected(0, 0), undetected(0, 9), undetected(9, 9)], [1.0, 1.0, 0.0]);
         // 200 units of which 1.5 % are wrong show no difference in a twentieth of the cases.

@@ -43,9 +43,12 @@ pub struct Votes {
     pub hosts: BTreeSet<String>,
 }
 
-/// Writes `4 (node1, node2)`.
+/// Writes `4 (node1, node2)`, or `4` if no line is known.
 impl fmt::Display for Votes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.hosts.is_empty() {
+            return write!(f, "{}", self.count);
+        }
         let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
         write!(f, "{} ({})", self.count, hosts.join(", "))
     }

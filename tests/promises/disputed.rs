@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nqueens::record::{Dispute, Record, journals_in};
-use nqueens::verify::{choose_units, verify};
+use nqueens::verify::verify;
 use nqueens::{Cancel, Engine, Plan};
 
 use super::damage::{N, TOTAL, count, finished};
@@ -473,19 +473,40 @@ fn a_check_recounts_the_units_with_two_numbers_as_the_others() {
     let record = journals.record();
     let units = journals.units.map(|(unit, _)| unit);
     assert!(record.disputes().iter().map(|dispute| dispute.unit).eq(units));
-    let chosen = choose_units(&[&record], 3, 1);
     let heard = AtomicUsize::new(0);
-    let hear = || _ = heard.fetch_add(1, Ordering::Relaxed);
-    let verdict = verify(&[&record], &chosen, &hear, &Cancel::new()).expect("a verdict");
-    assert_eq!((verdict.recounted, verdict.differences.len()), (3, 0));
-    let found: Vec<_> = verdict.disputed.iter().map(|of| (of.unit, of.recounted)).collect();
+    let hear = |recounted, all| {
+        assert_eq!(all, 5);
+        heard.fetch_max(recounted, Ordering::Relaxed);
+    };
+    let verdict = verify(&[&record], 3, 1, &hear, &Cancel::new()).expect("a verdict");
+    assert_eq!((verdict.recounted, verdict.disputed), (3, 2));
+    assert_eq!(verdict.wrong_units(), 0, "what is missing is not used");
+    let found: Vec<_> = verdict.differences.iter().map(|of| (of.unit, of.recounted)).collect();
     assert_eq!(found, journals.units);
     assert_eq!(heard.into_inner(), 5);
 
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = verify(&[&record], &chosen, &|| (), &cancel).expect("a verdict");
-    assert_eq!((stopped.recounted, stopped.disputed.len()), (0, 0));
+    let stopped = verify(&[&record], 3, 1, &|_, _| (), &cancel).expect("a verdict");
+    assert_eq!((stopped.recounted, stopped.disputed, stopped.remaining), (0, 0, 5));
+}
+
+/// A unit that is settled and chosen, too, is recounted once.
+#[test]
+fn a_check_recounts_no_unit_twice() {
+    let journals = TwoHosts::new("disputed-once");
+    journals.is_settled_by_counting();
+    let record = journals.record();
+    let units = record.plan().units();
+    let heard = AtomicUsize::new(0);
+    let hear = |recounted, all| {
+        assert_eq!(all, units);
+        heard.fetch_max(recounted, Ordering::Relaxed);
+    };
+    let verdict = verify(&[&record], usize::MAX, 1, &hear, &Cancel::new()).expect("a verdict");
+    assert_eq!((verdict.recounted, verdict.disputed, verdict.remaining), (units, 2, 0));
+    assert_eq!(heard.into_inner(), units);
+    assert_eq!((verdict.differences.len(), verdict.wrong_units()), (2, 0));
 }
 
 /// A unit of n = 28 takes a minute, so none is finished before the signal.

@@ -1,17 +1,18 @@
 //! Promise: `status --html` writes a page that shows every count in any browser, whatever names and times the journals
 //! have, and replaces the file in one step. docs/JOURNAL.md makes this promise under "What runs".
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use nqueens::record::journals_in;
 
 use super::status::start_endless;
 use crate::common::{
-    arg, as_folder, contents, fresh_folder, journal_of, json, keep_lines, nqueens, output, refused,
-    run, stderr, stdout, with_check_digits, without_check_digits,
+    NQUEENS, arg, as_folder, contents, fresh_folder, journal_of, json, keep_lines, nqueens, output,
+    refused, run, stderr, stdout, with_check_digits, without_check_digits,
 };
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
@@ -42,21 +43,20 @@ fn page_with_code(name: &str, args: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn the_page_shows_shards_machines_and_how_to_resume() {
+fn the_page_shows_the_text_and_a_square_for_each_shard() {
     let folder = three_shards("status-page");
     let page = page("page", &[arg(&folder)]);
     for part in [
-        "<!doctype html>\n",
-        "<h2>12 queens</h2>",
-        "prefers-color-scheme: dark",
-        "title=\"shard 0/4: complete, ",
-        "title=\"shard 1/4: ",
-        "title=\"shard 2/4: missing, 0 of ",
-        "</i>1 complete</li>",
-        "</i>0 running</li>",
-        "</i>1 in part, not running</li>",
-        "</i>2 missing</li>",
-        "<h3>Machines</h3>",
+        "<!DOCTYPE html>",
+        "color-scheme: light dark",
+        "<h2>Shards</h2>",
+        "title=\"shard 0/4: complete, 36 of 36 units\">■</span>",
+        "title=\"shard 1/4: in part, not running, ",
+        "title=\"shard 2/4: missing, 0 of 36 units\">□</span>",
+        "</span> 1 complete",
+        "</span> 0 running",
+        "</span> 1 in part, not running",
+        "</span> 2 missing",
         "sh -c 'for i in $(seq 1 3); do nqueens count 12 --engine subtrees --split-rows 2 \
          --shard $i/4 --journal &quot;$0&quot; ",
         "/q &amp; &lt;b&gt;'\\''s'",
@@ -69,55 +69,32 @@ fn the_page_shows_shards_machines_and_how_to_resume() {
     assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
 }
 
-/// Returns the declarations of the style sheet for this selector.
-fn style<'a>(page: &'a str, selector: &str) -> &'a str {
-    let (_, rule) = page.split_once(&format!("{selector} {{")).expect(selector);
-    rule.split('}').next().expect("declarations").trim()
-}
-
-/// Forced colours and print take backgrounds and colours away.
+/// The rows of the page are those of the text, whatever their values.
 #[test]
-fn states_differ_without_colours_and_backgrounds() {
-    let page = page("borders", &[arg(&three_shards("status-borders"))]);
-    let states = ["done", "run", "part", "none"];
-    let widths_and_styles = states.map(|state| {
-        let rule = style(&page, &format!(".legend .{state}, .grid .{state}"));
-        let (_, border) = rule.split_once("border: ").expect("a border");
-        border.split(" var(").next().expect("a width and a style").to_owned()
-    });
-    // Half of a square is 10 px, so the border of a complete shard fills it.
-    assert_eq!(widths_and_styles, ["10px solid", "3px solid", "1px dashed", "1px solid"]);
-    // What is done of the whole is a border as high as the bar.
-    assert!(style(&page, ".bar").contains("height: 14px"), "{page}");
-    assert!(style(&page, ".bar span").contains("border-top: 14px solid"), "{page}");
-    assert!(
-        style(&page, "@media (forced-colors: active)").contains("--done: CanvasText"),
-        "{page}"
-    );
-    let kept = style(&page, ".bar, .bar span, .legend i, .grid i");
-    for property in ["forced-color-adjust: none", " print-color-adjust: exact"] {
-        assert!(kept.contains(property), "{kept}");
+fn the_page_has_every_row_of_the_text() {
+    let folder = three_shards("status-rows");
+    let path = fresh_folder("html-rows").join("page.html");
+    let written = output(&["status", "--html", arg(&path), arg(&folder)]);
+    let page = fs::read_to_string(path).expect("a page");
+    let mut rows = String::new();
+    for line in stdout(&written).lines() {
+        let (label, text) = line.split_at(13);
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        rows += &format!("<dt>{}</dt><dd>{}</dd>", label.trim(), text.replace('"', "&quot;"));
     }
+    assert!(rows.contains("<dt>resume</dt>") && page.contains(&rows), "no {rows} in {page}");
 }
 
-/// On a phone a cell stands below another, with the title of its column before it.
+/// Forced colours, print and a text browser take colours away.
 #[test]
-fn tables_fit_a_phone() {
-    let page = page("phone", &[arg(&three_shards("status-phone"))]);
-    let (_, table) = page.split_once("<h3>Machines</h3>").expect("a table");
-    // The first part is before the table, the second is its head.
-    let titles: Vec<&str> = table.split("<th").skip(2).filter_map(text_of).collect();
-    assert_eq!(titles.len(), 7, "{table}");
-    for title in titles {
-        assert!(table.contains(&format!("data-title=\"{title}\">")), "no cell of {title}: {table}");
+fn states_differ_without_colours() {
+    let page = page("signs", &[arg(&three_shards("status-signs"))]);
+    let (_, legend) = page.split_once("<h2>Shards</h2>").expect("squares");
+    let mut signs = HashSet::new();
+    for span in legend.split("</span>").take(4) {
+        signs.extend(span.chars().last());
     }
-    assert!(page.contains("@media (max-width: 40rem)"), "{page}");
-    assert!(style(&page, "td::before").contains("content: attr(data-title)"), "{page}");
-}
-
-/// Returns the text behind the end of a tag.
-fn text_of(cell: &str) -> Option<&str> {
-    cell.split_once('>')?.1.split('<').next()
+    assert_eq!(signs.len(), 4, "{legend}");
 }
 
 #[test]
@@ -125,7 +102,8 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     let folder = fresh_folder("status-plain");
     let (mut child, _) = start_endless(&[], &folder);
     let running = page_with_code("running", &[arg(&folder)], 3);
-    assert!(running.contains("<h3>Running</h3>") && !running.contains("Shard"), "{running}");
+    let process = "<dt>running</dt><dd>1 of 1 journal, 1 thread";
+    assert!(running.contains(process) && !running.contains("Shard"), "{running}");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     let path = fresh_folder("status-finished");
@@ -148,10 +126,9 @@ fn the_page_shows_both_counts() {
     let count = ["count", "12", "--second", "--engine", "subtrees", "--shard", "3/4", "--journal"];
     assert_eq!(output(&[&count[..], &[arg(&folder)]].concat()).status.code(), Some(0));
     let page = page("both", &[arg(&folder)]);
-    assert!(
-        page.contains("<h2>12 queens</h2>") && page.contains("<h2>12 queens, second count</h2>"),
-        "{page}"
-    );
+    for part in ["<h2>Shards</h2>", "<h2>Shards of the second count</h2>", "<dt>twice</dt>"] {
+        assert!(page.contains(part), "no {part} in {page}");
+    }
     let command = "for i in $(seq 0 2); do nqueens count 12 --second --engine subtrees --split-rows 2 \
                    --shard $i/4 --journal ";
     assert!(page.contains(command), "{page}");
@@ -169,7 +146,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
         assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
         assert!(stdout(&written).contains("shards       missing: shards 1/4 to 3/4"));
     }
-    assert!(fs::read_to_string(&out).expect("text").ends_with("</html>\n"));
+    assert!(fs::read_to_string(&out).expect("text").ends_with("</html>"));
     let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
     let before = fs::read(&journal).expect("readable");
     for path in [&journal, &folder] {
@@ -182,42 +159,40 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
     assert_eq!(files, 3, "two journals, a page, and nothing temporary");
 }
 
-/// As an administrator sets up a page that a web server reads.
+/// As far as the umask allows, others may read a page, such as a web server.
 #[test]
-fn a_page_that_is_written_again_keeps_its_link_and_its_mode() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+fn a_page_can_be_read_by_others() {
+    use std::os::unix::fs::PermissionsExt;
 
-    let folder = three_shards("status-link");
-    let served = fresh_folder("html-served");
-    let page = served.join("q12.html");
-    let link = folder.join("status.html");
-    symlink(&page, &link).expect("a link");
-    let write = |out: &Path| output(&["status", arg(&folder), "--html", arg(out)]);
-    // First the file behind the link is missing.
-    for mode in [0o640, 0o604] {
-        assert_eq!(write(&link).status.code(), Some(0));
-        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
-        assert!(fs::read_to_string(&page).expect("a page").ends_with("</html>\n"));
-        fs::set_permissions(&page, fs::Permissions::from_mode(mode)).expect("its owner");
-        fs::write(&page, "old").expect("room");
-        assert_eq!(write(&link).status.code(), Some(0));
-        assert!(fs::read_to_string(&page).expect("a page").ends_with("</html>\n"));
-        let kept = fs::metadata(&page).expect("it is there").permissions().mode();
-        assert_eq!(kept & 0o777, mode);
+    let folder = three_shards("status-mode");
+    let page = fresh_folder("html-mode").join("q12.html");
+    for (umask, mode) in [("022", 0o644), ("027", 0o640), ("022", 0o644)] {
+        let script = format!("umask {umask}; exec \"$0\" status \"$1\" --html \"$2\"");
+        let mut shell = Command::new("sh");
+        let written = run(shell.args(["-c", &script, NQUEENS]).args([&folder, &page]));
+        assert_eq!(written.status.code(), Some(0), "{written:?}");
+        let found = fs::metadata(&page).expect("it is there").permissions().mode();
+        assert_eq!(found & 0o777, mode, "umask {umask}");
     }
-    // A link that leads to a journal is replaced itself.
+}
+
+/// A link is replaced itself, so it never leads to a journal.
+#[test]
+fn a_page_replaces_a_link_and_not_what_it_leads_to() {
+    let folder = three_shards("status-link");
     let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
     let before = fs::read(&journal).expect("readable");
-    let harmful = folder.join("harmful.html");
-    symlink(&journal, &harmful).expect("a link");
-    assert_eq!(write(&harmful).status.code(), Some(0));
-    assert!(!fs::symlink_metadata(&harmful).expect("it is there").is_symlink());
+    let link = folder.join("status.html");
+    std::os::unix::fs::symlink(&journal, &link).expect("a link");
+    let written = output(&["status", arg(&folder), "--html", arg(&link)]);
+    assert_eq!(written.status.code(), Some(0), "{written:?}");
+    assert!(!fs::symlink_metadata(&link).expect("it is there").is_symlink());
     assert_eq!(fs::read(&journal).expect("readable"), before);
 }
 
-/// Somebody may look at a page in any folder, and for as long as it takes.
+/// Somebody may look at a page in any folder.
 #[test]
-fn a_page_names_absolute_paths_and_does_not_load_itself_again() {
+fn a_page_names_absolute_paths() {
     let folder = fresh_folder("status-absolute");
     let path = folder.join("q16");
     let (mut child, _) = start_endless(&[], &path);
@@ -230,38 +205,29 @@ fn a_page_names_absolute_paths_and_does_not_load_itself_again() {
     let running = write("running.html");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    assert!(running.contains("<h3>Running</h3>"), "{running}");
-    assert!(!running.contains("http-equiv"), "{running}");
-    assert!(running.contains("<a href=\"\">Load the page again</a>"), "{running}");
+    assert!(running.contains("<dt>running</dt><dd>1 of 1 journal, 1 thread"), "{running}");
     let absolute = path.canonicalize().expect("it is there");
     let stopped = write("stopped.html");
-    assert!(stopped.contains(&format!("--journal {}</code>", absolute.display())), "{stopped}");
-    assert!(stopped.contains(&format!("journals in <code>{}<", path.display())), "{stopped}");
+    assert!(stopped.contains(&format!("--journal {}</dd>", absolute.display())), "{stopped}");
+    assert!(stopped.contains(&format!("journals in {}<", path.display())), "{stopped}");
 }
 
-/// Two processes that count one board into a folder have one line each, with the host from the names of their journals.
+/// Two processes that count one board into a folder are two, although their journals hold the same.
 #[test]
 fn processes_that_look_alike_are_all_shown() {
     let folder = fresh_folder("status-alike");
     let (mut child, _) = start_endless(&[], &as_folder(&folder));
     let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
-    let name = journal.file_name().and_then(|name| name.to_str()).expect("a name");
-    let host = name.split('.').nth(1).expect("a host");
     // The journal of another process of this host, which has just as much.
-    let twin = folder.join(format!("n16-0000-of-0001.{host}.1.journal"));
+    let twin = folder.join("n16-0000-of-0001.host.1.journal");
     fs::copy(&journal, &twin).expect("room");
-    let modified = fs::metadata(&journal).and_then(|file| file.modified()).expect("a time");
     let twin = File::options().append(true).open(&twin).expect("it is there");
-    twin.set_modified(modified).expect("its owner");
     twin.lock().expect("a lock");
     let page = page_with_code("alike", &[arg(&folder)], 3);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    let (_, table) = page.split_once("<h3>Running</h3>").expect("a table");
-    let (table, _) = table.split_once("</table>").expect("an end");
-    assert_eq!(table.matches("data-title=\"Threads\"").count(), 2, "{table}");
-    assert_eq!(table.matches(&format!("data-title=\"Host\">{host}</td>")).count(), 2, "{table}");
-    assert!(!table.contains("Shard"), "{table}");
+    assert!(page.contains("<dt>running</dt><dd>2 of 2 journals, 2 threads"), "{page}");
+    assert!(!page.contains("Shard"), "{page}");
 }
 
 /// Gives a field this value wherever a journal has it.
@@ -298,7 +264,7 @@ fn impossible_times_do_no_harm() {
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(time))
                 .expect("its owner");
             let page = page("times", &[arg(&path)]);
-            assert!(page.len() < 100_000 && page.contains("<h3>Machines</h3>"), "{}", page.len());
+            assert!(page.len() < 100_000 && page.contains("<dt>CPU time</dt>"), "{}", page.len());
             assert_eq!(output(&["status", arg(&path)]).status.code(), Some(0));
         }
     }
@@ -324,5 +290,5 @@ fn names_cannot_turn_the_direction_of_writing() {
         assert!(!stdout(&output).contains(marks) && !stderr(&output).contains(marks), "{output:?}");
     }
     let page = page("names", &[arg(&path)]);
-    assert!(page.contains(r">\u{202e}\u{2067}evil</td>") && !page.contains(marks), "{page}");
+    assert!(page.contains(r"/q\u{61c}.journal") && !page.contains(marks), "{page}");
 }

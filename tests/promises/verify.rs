@@ -29,13 +29,12 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, chosen: &[usize], cancel: &Cancel) -> Verdict {
-    verify::verify(&[contents], chosen, &|| (), cancel).expect("a verdict")
+fn verify(contents: &Record, units: usize, seed: u64, cancel: &Cancel) -> Verdict {
+    verify::verify(&[contents], units, seed, &|_, _| (), cancel).expect("a verdict")
 }
 
 fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
-    let chosen = choose_units(&[contents], units, seed);
-    verify(contents, &chosen, &Cancel::new())
+    verify(contents, units, seed, &Cancel::new())
 }
 
 fn differences(contents: &Record, units: usize, seed: u64) -> usize {
@@ -49,9 +48,7 @@ fn a_true_journal_has_no_differences() {
     for engine in [Engine::Colours, Engine::Subtrees, Engine::BoolArrays] {
         let contents = contents(&finished(&format!("true-{engine}"), engine));
         assert_eq!(differences(&contents, usize::MAX, 1), 0, "{engine}");
-        let chosen = choose_units(&[&contents], 5, 2);
-        let all = verify(&contents, &chosen, &Cancel::new());
-        assert_eq!(all.recounted, 5);
+        assert_eq!(verdict(&contents, 5, 2).recounted, 5);
     }
 }
 
@@ -96,6 +93,34 @@ fn the_same_seed_chooses_the_same_units() {
     let of = |seed| verdict(&contents, 15, seed);
     assert_eq!(of(4), of(4));
     assert_ne!(of(4).differences, of(5).differences);
+}
+
+/// Which units a check recounts is seen where all of them are wrong.
+#[test]
+fn a_check_recounts_the_units_that_its_seed_chooses() {
+    let path = finished("chosen", Engine::Subtrees);
+    falsify(&path, 1);
+    let contents = contents(&path);
+    for (units, seed) in [(10, 7), (10, u64::MAX), (1, 0), (80, 3)] {
+        let differences = verdict(&contents, units, seed).differences;
+        let wrong: Vec<usize> = differences.iter().map(|difference| difference.unit).collect();
+        assert_eq!(wrong, choose_units(&[&contents], units, seed), "{units}, {seed}");
+    }
+}
+
+/// A recount may take hours, and somebody may pack and remove the journals in the meantime.
+#[test]
+fn a_wrong_unit_is_found_although_its_journal_is_gone() {
+    let path = finished("gone", Engine::Subtrees);
+    let wrong = raise_counts(&path, 1, |number, _| number == 5);
+    let contents = contents(&path);
+    let right = contents.count(wrong[0]).expect("finished") - 1;
+    fs::remove_file(&path).expect("it is there");
+    let verdict = verdict(&contents, usize::MAX, 1);
+    assert_eq!((verdict.differences.len(), verdict.wrong_units()), (1, 1));
+    let difference = &verdict.differences[0];
+    assert_eq!((difference.unit, difference.recounted), (wrong[0], right));
+    assert_eq!(difference.recorded[0].to_string(), (right + 1).to_string());
 }
 
 /// Whoever repeats a check with its seed recounts the units of that check, in every version.
@@ -159,7 +184,7 @@ fn published_seeds_choose_the_units_that_another_program_chooses() {
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let contents = contents(&finished("strength", Engine::Subtrees));
     let units = contents.sum().units;
-    let part = |sample| verdict(&contents, sample, 1).undetected_part(units);
+    let part = |sample| verdict(&contents, sample, 1).undetected_part();
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));
     assert_eq!(part(units), 0.0);
@@ -170,11 +195,9 @@ fn a_cancelled_check_reports_its_progress() {
     let contents = contents(&finished("cancelled", Engine::Subtrees));
     let cancel = Cancel::new();
     cancel.cancel();
-    let chosen = choose_units(&[&contents], 9, 1);
-    let verdict = verify(&contents, &chosen, &cancel);
-    assert_eq!((chosen.len(), verdict.recounted), (9, 0));
-    // Nothing was shown, also of a journal that has no finished unit.
-    assert!(verdict.undetected_part(9) > 0.99 && verdict.undetected_part(0) > 0.99);
+    let verdict = verify(&contents, 9, 1, &cancel);
+    assert_eq!((verdict.remaining, verdict.recounted), (9, 0));
+    assert!(verdict.undetected_part() > 0.99, "nothing was shown");
 }
 
 /// The row of an answer with this label.
@@ -318,6 +341,6 @@ fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
 fn records_of_different_plans_are_refused() {
     let one = contents(&finished("one-plan", Engine::Subtrees));
     let other = contents(&finished("other-plan", Engine::Bitmask));
-    let refused = verify::verify(&[&one, &other], &[0], &|| (), &Cancel::new());
+    let refused = verify::verify(&[&one, &other], 1, 1, &|_, _| (), &Cancel::new());
     assert!(matches!(refused, Err(Error::PlansDiffer { .. })), "{refused:?}");
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::cli::commands::merged::Merged;
+use crate::cli::commands::journals::{CountState, Journals};
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::journals::JournalsArgs;
@@ -34,26 +34,21 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let records = self.journals.read()?;
-        let has_begun = !records.all().is_empty();
-        match (has_begun, self.missing) {
-            (true, false) => self.print_total(&Merged::new(&records, self.journals.shards)?),
-            (true, true) => {
-                self.print_missing_shards(&Merged::new(&records, self.journals.shards)?)
-            }
-            (false, true) => self.print_all_shards(),
-            (false, false) => Err(self.journals.nothing_recorded()),
+        if self.missing && records.all().is_empty() {
+            return self.print_all_shards();
         }
-    }
-
-    fn print_total(&self, merged: &Merged<'_>) -> Result<Exit, Failure> {
-        let mut exit = merged.judge();
-        let mut report = merged.report();
-        match merged.total() {
+        let journals = Journals::new(&records, &self.journals)?;
+        if self.missing {
+            return print_missing_shards(&journals);
+        }
+        let mut exit = journals.judge();
+        let mut report = journals.report();
+        match journals.total() {
             Some(total) => _ = report.bare(total),
             None => report.without_text(),
         }
-        if !merged.is_complete() {
-            merged.print_what_is_missing(&self.journals.paths);
+        if !journals.is_complete() {
+            journals.print_what_is_missing();
             exit = exit.and(Exit::Stopped);
         }
         Ok(exit.answer(self.journals.format, report))
@@ -67,28 +62,29 @@ impl MergeArgs {
         let all: Vec<usize> = (0..shards).collect();
         Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&all))))
     }
+}
 
-    /// Prints the shards that are neither complete nor running.
-    fn print_missing_shards(&self, merged: &Merged<'_>) -> Result<Exit, Failure> {
-        let [shards] = &merged.shards[..] else {
-            let text = "--missing: these are journals of both counts: name the journals of one of them, or keep each count \
-                        in a folder of its own";
-            return Err(Exit::Usage.because(text));
-        };
-        if merged.total().is_some() {
-            return Ok(merged.judge());
-        }
-        if self.journals.shards.or(merged.records[0].agreed_shards()).is_none() {
-            let text = "--missing: the journals do not agree on the number of shards: name it with --shards K";
-            return Err(Exit::Usage.because(text));
-        }
-        if !shards.running.is_empty() {
-            let running = shards_text(&shards.running, shards.number);
-            message!("left out, because processes are counting them: {running}");
-        }
-        if shards.missing.is_empty() {
-            return Ok(Exit::Stopped);
-        }
-        Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&shards.missing))))
+/// Prints the shards that are neither complete nor running.
+fn print_missing_shards(journals: &Journals<'_>) -> Result<Exit, Failure> {
+    let [CountState { named_shards, shards, .. }] = &journals.counts[..] else {
+        let text = "--missing: these are journals of both counts: name the journals of one of them, or keep each count \
+                    in a folder of its own";
+        return Err(Exit::Usage.because(text));
+    };
+    if journals.total().is_some() {
+        return Ok(journals.judge());
     }
+    if named_shards.is_none() {
+        let text =
+            "--missing: the journals do not agree on the number of shards: name it with --shards K";
+        return Err(Exit::Usage.because(text));
+    }
+    if !shards.running.is_empty() {
+        let running = shards_text(&shards.running, shards.number);
+        message!("left out, because processes are counting them: {running}");
+    }
+    if shards.missing.is_empty() {
+        return Ok(Exit::Stopped);
+    }
+    Ok(Exit::Stopped.print(|out| writeln!(out, "{}", ranges(&shards.missing))))
 }

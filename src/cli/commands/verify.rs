@@ -1,23 +1,18 @@
 //! `nqueens verify FILE|FOLDER...`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::PathBuf;
 
-use crate::record::{Record, Votes};
-use crate::verify::{Verdict, choose_units, disputed_units, finished_units, verify};
-use crate::{Error, WhichCount};
+use crate::verify::{Difference, Verdict, verify};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::commands::merged::{Merged, votes, votes_text};
+use crate::cli::commands::journals::{Journals, votes, votes_text};
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
 use crate::cli::input::args::MachineArgs;
 use crate::cli::input::journals::JournalsArgs;
 use crate::cli::input::session::Session;
-use crate::cli::output::format::many;
+use crate::cli::output::format::{many, percent};
 use crate::cli::output::progress::Work;
 use crate::cli::output::report::Report;
 use crate::cli::output::stderr::{message, print_first};
@@ -53,19 +48,17 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let records = self.journals.read()?;
-        if records.all().is_empty() {
-            return Err(self.journals.nothing_recorded());
-        }
+        let journals = Journals::new(&records, &self.journals)?;
         let session = Session::new(&self.machine)?;
-        let merged = Merged::new(&records, self.journals.shards)?;
         let seed = self.seed.unwrap_or_else(new_seed);
-        let units = choose_units(&merged.records, self.units, seed);
-        let all_units = disputed_units(&merged.records).len() + units.len();
-        session.progress.begin("verify", [0, all_units], Work::Steps("units"));
-        let findings = session.run(|| recount(&merged.records, &units, &session))?;
-        let exit = findings.judge(&merged, all_units, &self.journals.paths);
-        let is_as_written = records.left_out().is_empty();
-        Ok(exit.answer(self.journals.format, findings.report(&merged, is_as_written, seed)))
+        let show = |recounted, all| match recounted {
+            0 => session.progress.begin("verify", [0, all], Work::Steps("units")),
+            _ => session.progress.advance(1),
+        };
+        let verdict =
+            session.run(|| verify(&records.all(), self.units, seed, &show, &session.cancel))?;
+        let exit = judge(&verdict, &journals);
+        Ok(exit.answer(self.journals.format, report(&verdict, &journals, seed)))
     }
 }
 
@@ -75,217 +68,105 @@ fn new_seed() -> u64 {
     RandomState::new().hash_one("seed") >> 32
 }
 
-/// A unit for which journals of a count hold a wrong number.
-struct WrongUnit {
-    unit: usize,
-    which: WhichCount,
-    /// All numbers that the journals of the count hold, each with its hosts.
-    votes: Vec<Votes>,
-    recounted: u64,
-    /// Whether the count uses the wrong number. If it does not, more lines have settled the unit, or it is missing.
-    is_used: bool,
+/// Prints what is wrong or missing, and returns the exit code.
+fn judge(verdict: &Verdict, journals: &Journals<'_>) -> Exit {
+    let mut messages = Vec::new();
+    for Difference { unit, which_count, recorded, recounted, .. } in &verdict.differences {
+        let recorded = votes_text(recorded);
+        messages.push(format!(
+            "unit {unit}: the {which_count} count has {recorded}, the recount finds {recounted}"
+        ));
+    }
+    print_first(messages.into_iter());
+    let exit = journals.judge();
+    if verdict.wrong_units() > 0 {
+        return Exit::Failed;
+    }
+    if verdict.remaining > 0 {
+        let recounted = verdict.disputed + verdict.recounted;
+        let all_units = many(recounted + verdict.remaining, "unit");
+        message!("stopped after recounting {recounted} of {all_units}: no difference so far");
+        return exit.and(Exit::Stopped);
+    }
+    if verdict.finished == 0 {
+        message!("nothing was checked: no unit is finished");
+        return exit.and(Exit::Stopped);
+    }
+    if journals.total().is_none() {
+        let is_without_difference = verdict.recounted > 0 && verdict.differences.is_empty();
+        let found = if is_without_difference { "no difference so far; " } else { "" };
+        message!("{found}the count is not finished");
+    }
+    if journals.both.is_some() && !journals.is_complete() {
+        journals.print_what_is_missing();
+        return exit.and(Exit::Stopped);
+    }
+    exit
 }
 
-/// What a check has found.
-struct Findings<'a> {
-    records: &'a [&'a Record],
-    verdict: Verdict,
-    /// The units with a wrong number, among those that were recounted, in increasing order.
-    wrong: Vec<WrongUnit>,
+fn report(verdict: &Verdict, journals: &Journals<'_>, seed: u64) -> Report {
+    let Verdict { recounted, disputed, .. } = *verdict;
+    let finished = many(verdict.finished, "unit");
+    let method = journals.counts[0].record.plan().recount_method();
+    let mut text = format!("{recounted} of {finished} by {method}, seed {seed}");
+    if disputed > 0 {
+        text += &format!(", and {} with different numbers", many(disputed, "unit"));
+    }
+    let wrong_units = verdict.wrong_units();
+    if wrong_units > 0 {
+        text += &format!(": {wrong_units} DIFFER");
+    } else if recounted > 0 && verdict.differences.is_empty() {
+        text += ": no difference";
+    } else if recounted > 0 {
+        text += ": no wrong number is used";
+    }
+    let is_as_written = journals.left_out.is_empty() && verdict.finished > 0;
+    let as_written = if is_as_written { ", every line as it was written" } else { "" };
+    let differences: Vec<Value> = verdict.differences.iter().map(difference).collect();
+    let mut report = journals.report();
+    report
+        .row("finished", format_args!("{finished}{as_written}"))
+        .row("recounted", text)
+        .field("recounted", recounted)
+        .bare(wrong_units)
+        .field("seed", seed.to_string())
+        .field("differences", differences)
+        .row("evidence", evidence(verdict))
+        .field("undetected_part", verdict.undetected_part());
+    report
 }
 
-/// Recounts units on the current rayon pool, and all units with different numbers.
-fn recount<'a>(
-    records: &'a [&'a Record],
-    units: &[usize],
-    session: &Session,
-) -> Result<Findings<'a>, Error> {
-    let counted = || session.progress.advance(1);
-    let verdict = verify(records, units, &counted, &session.cancel)?;
-    let wrong = wrong_units(records, &verdict);
-    Ok(Findings { records, verdict, wrong })
-}
-
-impl Findings<'_> {
-    /// Returns the number of units of which a count uses a wrong number.
-    fn wrong_in_use(&self) -> usize {
-        let used = self.wrong.iter().filter(|wrong| wrong.is_used);
-        used.map(|wrong| wrong.unit).collect::<BTreeSet<_>>().len()
+/// Returns what the check says of the count.
+fn evidence(verdict: &Verdict) -> String {
+    if verdict.wrong_units() > 0 {
+        return "against the count: at least one of its units is wrong".to_owned();
     }
-
-    /// Returns the number of finished units.
-    fn finished(&self) -> usize {
-        finished_units(self.records).len()
+    if verdict.recounted == 0 {
+        return "none: no unit was recounted".to_owned();
     }
-
-    /// Prints what is wrong or missing, and returns the exit code. `all_units` is the number of units that were to be
-    /// recounted.
-    fn judge(&self, merged: &Merged<'_>, all_units: usize, paths: &[PathBuf]) -> Exit {
-        let mut messages = Vec::new();
-        for WrongUnit { unit, which, votes, recounted, .. } in &self.wrong {
-            let votes = votes_text(votes);
-            messages.push(format!(
-                "unit {unit}: the {which} count has {votes}, the recount finds {recounted}"
-            ));
-        }
-        print_first(messages.into_iter());
-        let exit = merged.judge();
-        let evidence = self.evidence();
-        if evidence == Evidence::Against {
-            return Exit::Failed;
-        }
-        let recounted = self.verdict.disputed.len() + self.verdict.recounted;
-        if recounted < all_units {
-            let all_units = many(all_units, "unit");
-            message!("stopped after recounting {recounted} of {all_units}: no difference so far");
-            return exit.and(Exit::Stopped);
-        }
-        if self.finished() == 0 {
-            message!("nothing was checked: no unit is finished");
-            return exit.and(Exit::Stopped);
-        }
-        if merged.total().is_none() {
-            let found = if evidence == Evidence::Missing || !self.wrong.is_empty() {
-                ""
-            } else {
-                "no difference so far; "
-            };
-            message!("{found}the count is not finished");
-        }
-        if self.records.len() > 1 && !merged.is_complete() {
-            merged.print_what_is_missing(paths);
-            return exit.and(Exit::Stopped);
-        }
-        exit
+    if verdict.recounted == verdict.finished {
+        return "every finished unit was recounted, with equal counts".to_owned();
     }
-
-    fn report(&self, merged: &Merged<'_>, is_as_written: bool, seed: u64) -> Report {
-        let recounted = self.verdict.recounted;
-        let disputed = self.verdict.disputed.len();
-        let wrong_units = self.wrong_in_use();
-        let finished = many(self.finished(), "unit");
-        let method = self.records[0].plan().recount_method();
-        let mut text = format!("{recounted} of {finished} by {method}, seed {seed}");
-        if disputed > 0 {
-            text += &format!(", and {} with different numbers", many(disputed, "unit"));
-        }
-        let evidence = self.evidence();
-        match evidence {
-            Evidence::Against => text += &format!(": {wrong_units} DIFFER"),
-            Evidence::Missing => {}
-            Evidence::OfSome { .. } | Evidence::OfAll if self.wrong.is_empty() => {
-                text += ": no difference";
-            }
-            Evidence::OfSome { .. } | Evidence::OfAll => text += ": no wrong number is used",
-        }
-        let as_written = if is_as_written && self.finished() > 0 {
-            ", every line as it was written"
-        } else {
-            ""
-        };
-        let differences: Vec<Value> = self.wrong.iter().map(difference).collect();
-        let undetected_part = self.verdict.undetected_part(self.finished());
-        let mut report = merged.report();
-        report
-            .row("finished", format_args!("{finished}{as_written}"))
-            .row("recounted", text)
-            .field("recounted", recounted)
-            .bare(wrong_units)
-            .field("seed", seed.to_string())
-            .field("differences", differences)
-            .row("evidence", evidence)
-            .field("undetected_part", undetected_part);
-        report
-    }
-
-    /// Returns what the check says of the count.
-    fn evidence(&self) -> Evidence {
-        let undetected_part = self.verdict.undetected_part(self.finished());
-        if self.wrong_in_use() > 0 {
-            Evidence::Against
-        } else if self.verdict.recounted == 0 {
-            Evidence::Missing
-        } else if undetected_part == 0.0 {
-            Evidence::OfAll
-        } else {
-            Evidence::OfSome { undetected_part }
-        }
-    }
-}
-
-/// What a check says of a count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Evidence {
-    /// A unit is wrong.
-    Against,
-    /// No unit was recounted.
-    Missing,
-    /// Some units were recounted, and all of them are right. At most this part of the finished units is wrong.
-    OfSome { undetected_part: f64 },
-    /// All finished units were recounted, and all of them are right.
-    OfAll,
-}
-
-impl fmt::Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Against => f.write_str("against the count: at least one of its units is wrong"),
-            Self::Missing => f.write_str("none: no unit was recounted"),
-            Self::OfSome { undetected_part } => {
-                let right = percent_right(*undetected_part);
-                write!(
-                    f,
-                    "at least {right} % of the finished units are right, with 95 % confidence"
-                )
-            }
-            Self::OfAll => f.write_str("every finished unit was recounted, with equal counts"),
-        }
-    }
-}
-
-/// Returns the recounted units for which journals hold a wrong number.
-fn wrong_units(records: &[&Record], verdict: &Verdict) -> Vec<WrongUnit> {
-    let mut recounts = BTreeMap::new();
-    for difference in &verdict.differences {
-        recounts.insert(difference.unit, difference.recounted);
-    }
-    for recount in &verdict.disputed {
-        recounts.insert(recount.unit, recount.recounted);
-    }
-    let units: BTreeSet<usize> = recounts.keys().copied().collect();
-    let mut wrong = Vec::new();
-    for record in records {
-        for (unit, votes) in record.votes_of(&units) {
-            let recounted = recounts[&unit];
-            if votes.iter().any(|of_count| of_count.count != recounted) {
-                let which = record.plan().which_count();
-                let is_used = record.count(unit).is_some_and(|count| count != recounted);
-                wrong.push(WrongUnit { unit, which, votes, recounted, is_used });
-            }
-        }
-    }
-    wrong.sort_by_key(|wrong| wrong.unit);
-    wrong
+    let right = percent_right(verdict.undetected_part());
+    format!("at least {right} % of the finished units are right, with 95 % confidence")
 }
 
 /// Returns a unit with a wrong number as the report has it.
-fn difference(wrong: &WrongUnit) -> Value {
+fn difference(difference: &Difference) -> Value {
     json!({
-        "unit": wrong.unit,
-        "count": wrong.which.to_string(),
-        "recorded": votes(&wrong.votes),
-        "recounted": wrong.recounted.to_string(),
+        "unit": difference.unit,
+        "count": difference.which_count.to_string(),
+        "recorded": votes(&difference.recorded),
+        "recounted": difference.recounted.to_string(),
     })
 }
 
-/// Returns the part of the finished units that is right, in percent with two decimals.
-///
-/// It is rounded down, because the check shows no more than this part. It stays below 100, because a sample leaves room
-/// for a wrong unit.
+/// Returns the part of the finished units that is right, in percent. It is rounded down, because the check shows no more
+/// than this part, and never the whole, because a sample leaves room for a wrong unit.
+#[expect(clippy::cast_possible_truncation, reason = "a million at most")]
 fn percent_right(undetected_part: f64) -> String {
-    let percent = 100.0 * (1.0 - undetected_part);
-    let rounded_down = (100.0 * percent).floor() / 100.0;
-    format!("{:.2}", rounded_down.min(99.99))
+    let millionths = (1e6 * (1.0 - undetected_part)) as u128;
+    percent(millionths.min(999_999), 1_000_000)
 }
 
 #[cfg(test)]

@@ -119,6 +119,16 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
+/// Returns how much is done, in percent with two decimals. It is rounded down, because what is missing must not be rounded
+/// away, so only the whole is `100`.
+pub(crate) fn percent(done: u128, all: u128) -> String {
+    if done == all {
+        return "100".to_owned();
+    }
+    let hundredths = 10_000 * done / all;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
 /// Returns a date like `2026-11-22 05:45:12 UTC`.
 pub(crate) fn utc(time: SystemTime) -> String {
     let (date, time) = date_and_time(time);
@@ -209,6 +219,13 @@ mod tests {
         let seconds = Approximate { value: 97_200.0, standard_error: 3600.0 };
         assert_eq!(wall_time(seconds, 2, Some(1.96)), "1d03h ± 2h00m");
         assert_eq!(wall_time(seconds, 2, Some(1.23)), "1d03h ± 2h00m (2 threads got 1.2 cores)");
+    }
+
+    #[test]
+    fn a_percentage_is_rounded_down() {
+        let texts = [3, 325, 46_508, 123_456_789].map(|all| percent(all - 1, all));
+        assert_eq!(texts, ["66.66", "99.69", "99.99", "99.99"]);
+        assert_eq!([percent(325, 325), percent(0, 9), percent(0, 0)], ["100", "0.00", "100"]);
     }
 
     #[test]

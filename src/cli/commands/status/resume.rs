@@ -5,24 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::record::{Record, Shards};
 
-use super::state::CountState;
+use crate::cli::commands::journals::CountState;
 use crate::cli::output::command::count_command;
 use crate::cli::output::format::ranges;
 use crate::cli::output::quote::quoted;
 
-/// Linux starts no program with an argument that is longer than this, in bytes.
-const MAX_COMMAND: usize = 128 << 10;
-
 /// What to do about the units that are missing.
 pub(super) enum Resume {
-    /// Nothing, because no unit is missing.
-    Finished,
-    /// Nothing, because processes are counting all of them.
-    Running,
+    /// Nothing, because no unit is missing, or processes are counting all that are missing.
+    Nothing,
     /// This command counts those that no process is counting.
     Command(String),
-    /// No command does it, for this reason, which also says what to do.
-    Obstacle(String),
+    /// A count reads the journals of one folder, and these are not the journals of one folder.
+    NotInOneFolder,
 }
 
 impl Resume {
@@ -31,49 +26,31 @@ impl Resume {
     pub(super) fn of(count: &CountState<'_>) -> Self {
         let record = count.record;
         let Shards { number, missing, .. } = &count.shards;
-        if record.total().is_some() {
-            return Self::Finished;
+        if record.total().is_some() || missing.is_empty() {
+            return Self::Nothing;
         }
-        if missing.is_empty() {
-            return Self::Running;
-        }
-        let folder = match folder_of(record) {
-            Ok(folder) => quoted(&folder),
-            Err(reason) => return Self::Obstacle(reason),
-        };
+        let Some(folder) = folder_of(record) else { return Self::NotInOneFolder };
+        let folder = quoted(&folder);
         let command = count_command(record.plan(), true);
-        let command = match number {
+        Self::Command(match number {
             1 => format!("{command} --journal {folder}"),
             _ => command_for_shards(missing, *number, &command, &folder),
-        };
-        if command.len() > MAX_COMMAND {
-            let reason = "none for so many shards: 'nqueens merge --missing' lists them";
-            return Self::Obstacle(reason.to_owned());
-        }
-        Self::Command(command)
+        })
     }
 }
 
-/// Returns the folder of all journals of a record, or the reason why there is none.
-fn folder_of(record: &Record) -> Result<PathBuf, String> {
+/// Returns the folder from which a count would read all journals of a record, if there is one.
+fn folder_of(record: &Record) -> Option<PathBuf> {
     let mut folders = BTreeSet::new();
     for file in record.files() {
-        check_name(&file.path)?;
+        if file.path.extension().is_none_or(|ending| ending != "journal") {
+            return None;
+        }
         let folder = Path::new(".").join(file.path.parent().unwrap_or(Path::new("")));
         folders.insert(folder.canonicalize().unwrap_or(folder));
     }
-    match folders.len() {
-        1 => Ok(folders.pop_first().expect("one folder")),
-        _ => Err("none while the journals are in several folders: pack them into one".to_owned()),
-    }
-}
-
-/// Checks that a count would take a journal by its name.
-fn check_name(path: &Path) -> Result<(), String> {
-    if path.extension().is_some_and(|ending| ending == "journal") {
-        return Ok(());
-    }
-    Err(format!("none while the name of {} does not end in .journal: rename it", path.display()))
+    let folder = folders.pop_first();
+    folder.filter(|_| folders.is_empty())
 }
 
 /// Returns the command that counts these shards, with journals in a folder, for sh, bash, fish and tcsh. It ends with the
