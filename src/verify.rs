@@ -239,18 +239,18 @@ fn differences(
 ) -> Vec<Difference> {
     let mut differences = Vec::new();
     for record in records {
-        let wrong_count =
-            |unit: usize| record.count(unit).filter(|recorded| *recorded != recounts[&unit]);
-        let looked_up: BTreeSet<usize> = recounts
-            .keys()
-            .copied()
-            .filter(|unit| disputed.contains(unit) || wrong_count(*unit).is_some())
-            .collect();
+        let mut looked_up = BTreeSet::new();
+        for (&unit, &recounted) in recounts {
+            let is_used = record.count(unit).is_some_and(|count| count != recounted);
+            if is_used || disputed.contains(&unit) {
+                looked_up.insert(unit);
+            }
+        }
         let mut lines = record.votes_of(&looked_up);
         for unit in looked_up {
             let recounted = recounts[&unit];
+            let wrong = record.count(unit).filter(|count| *count != recounted);
             let mut recorded = lines.remove(&unit).unwrap_or_default();
-            let wrong = wrong_count(unit);
             if let (true, Some(count)) = (recorded.is_empty(), wrong) {
                 recorded.push(Votes { count, lines: 0, hosts: BTreeSet::new() });
             }

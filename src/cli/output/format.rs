@@ -2,6 +2,7 @@
 //!
 //! In JSON, counts are strings, since they pass 2^53 from n = 26 on, and times are seconds.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use crate::forecast::Approximate;
@@ -139,10 +140,11 @@ pub(crate) fn utc(time: SystemTime) -> String {
 pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
     let shard = if indices.len() == 1 { "shard" } else { "shards" };
     let mut parts = Vec::new();
-    for range in indices.chunk_by(|one, next| one + 1 == *next) {
-        parts.push(match range {
-            [first, .., last] => format!("{first}/{shards} to {last}/{shards}"),
-            _ => format!("{}/{shards}", range[0]),
+    for range in ranges_of(indices) {
+        let (first, last) = range.into_inner();
+        parts.push(match last - first {
+            0 => format!("{first}/{shards}"),
+            _ => format!("{first}/{shards} to {last}/{shards}"),
         });
     }
     format!("{shard} {}", parts.join(", "))
@@ -150,11 +152,16 @@ pub(crate) fn shards_text(indices: &[usize], shards: usize) -> String {
 
 /// Returns numbers in increasing order as a job array is written: `3,7-9`.
 pub(crate) fn ranges(numbers: &[usize]) -> String {
+    text_of_ranges(&ranges_of(numbers))
+}
+
+/// Returns the ranges that numbers in increasing order make.
+pub(crate) fn ranges_of(numbers: &[usize]) -> Vec<RangeInclusive<usize>> {
     let mut ranges = Vec::new();
     for number in numbers {
         add_number(&mut ranges, *number);
     }
-    text_of_ranges(&ranges)
+    ranges
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::record::{Record, Shards};
 
 use crate::cli::commands::journals::CountState;
 use crate::cli::output::command::count_command;
-use crate::cli::output::format::ranges;
+use crate::cli::output::format::ranges_of;
 use crate::cli::output::quote::quoted;
 
 /// What to do about the units that are missing.
@@ -60,10 +60,11 @@ fn command_for_shards(indices: &[usize], shards: usize, command: &str, folder: &
         return format!("{command} --shard {index}/{shards} --journal {folder}");
     }
     let mut words = Vec::new();
-    for range in ranges(indices).split(',') {
-        words.push(match range.split_once('-') {
-            Some((first, last)) => format!("$(seq {first} {last})"),
-            None => range.to_owned(),
+    for range in ranges_of(indices) {
+        let (first, last) = range.into_inner();
+        words.push(match last - first {
+            0 => first.to_string(),
+            _ => format!("$(seq {first} {last})"),
         });
     }
     let words = words.join(" ");
