@@ -249,12 +249,8 @@ fn differences(
         let mut lines = record.votes_of(&looked_up);
         for unit in looked_up {
             let recounted = recounts[&unit];
-            let wrong = record.count(unit).filter(|count| *count != recounted);
-            let mut recorded = lines.remove(&unit).unwrap_or_default();
-            if let (true, Some(count)) = (recorded.is_empty(), wrong) {
-                recorded.push(Votes { count, lines: 0, hosts: BTreeSet::new() });
-            }
-            let is_used = wrong.is_some();
+            let recorded = lines.remove(&unit).unwrap_or_default();
+            let is_used = record.count(unit).is_some_and(|count| count != recounted);
             if is_used || recorded.iter().any(|votes| votes.count != recounted) {
                 let which_count = record.plan().which_count();
                 differences.push(Difference { unit, which_count, recorded, recounted, is_used });

@@ -123,11 +123,19 @@ impl Record {
         Ok(votes)
     }
 
-    /// Looks up the lines of some units. If a file cannot be read again, no unit is found.
+    /// Looks up the lines of some units. If a file cannot be read again, the only number of a unit is the one that is used,
+    /// without a line and a host.
     pub(crate) fn votes_of(&self, units: &BTreeSet<usize>) -> BTreeMap<usize, Vec<Votes>> {
         let cancel = Cancel::new();
         let plan = [Arc::clone(self.plan())];
-        self.votes(units, &Reading::new(&plan, &cancel)).unwrap_or_default()
+        let mut votes = self.votes(units, &Reading::new(&plan, &cancel)).unwrap_or_default();
+        for &unit in units {
+            if let Some(count) = self.count(unit) {
+                let used = || vec![Votes { count, lines: 0, hosts: BTreeSet::new() }];
+                votes.entry(unit).or_insert_with(used);
+            }
+        }
+        votes
     }
 
     /// Settles the units with different counts as far as their lines do, and leaves the others out. If a journal could not
