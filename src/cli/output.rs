@@ -3,6 +3,7 @@
 mod answer;
 pub(crate) mod command;
 pub(crate) mod format;
+pub(crate) mod origin;
 pub(crate) mod progress;
 pub(crate) mod published;
 pub(crate) mod quote;

@@ -207,6 +207,9 @@ impl CountArgs {
         report_time(&mut report, outcome);
         self.report_journal(&mut report, outcome);
         report.which_count(which_count(self.second));
+        if self.format.json {
+            report.origin();
+        }
         report
     }
 

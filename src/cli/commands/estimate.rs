@@ -121,6 +121,9 @@ impl EstimateArgs {
             let threads = many(threads, "thread");
             report.row("memory", format_args!("{} on {threads}", BinaryBytes(memory)));
         }
+        if self.format.json {
+            report.origin();
+        }
         report
     }
 

@@ -50,7 +50,11 @@ impl TableArgs {
             if let Published::Differs { .. } = board.published {
                 exit = Exit::Failed;
             }
-            if let Err(error) = board.row().write_row(self.format, is_first, exit) {
+            let mut row = board.row();
+            if self.format.has_fields() {
+                row.origin();
+            }
+            if let Err(error) = row.write_row(self.format, is_first, exit) {
                 return Ok(exit.unprinted(&error));
             }
             is_first = false;

@@ -41,9 +41,14 @@ pub(crate) struct RowFormat {
 }
 
 impl RowFormat {
+    /// Returns whether rows are printed with their fields, for programs.
+    pub(crate) fn has_fields(self) -> bool {
+        self.csv || self.json
+    }
+
     /// Writes a line for people, which is no row: nothing in CSV and JSON.
     pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
-        if self.csv || self.json {
+        if self.has_fields() {
             return Ok(());
         }
         write_lines(format!("{text}\n").as_bytes(), Exit::Stopped)
