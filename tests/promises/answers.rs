@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::{Duration, SystemTime};
 
 use nqueens::Kernel;
 use serde_json::Value;
@@ -211,13 +212,40 @@ fn table_rows_come_as_text_csv_and_json() {
     assert!(text.iter().skip(2).all(|row| row.ends_with("agrees")));
 
     let csv = rows(&["--csv"]);
-    assert_eq!(csv[0], "n,total,fundamental,seconds,published");
-    assert!(csv[9].starts_with("8,92,12,") && csv[9].ends_with(",agrees"), "{}", csv[9]);
+    assert_eq!(csv[0], "n,total,fundamental,seconds,published,version,date,host,cpu,logical_cpus");
+    assert!(csv[9].starts_with("8,92,12,") && csv[9].contains(",agrees,"), "{}", csv[9]);
     assert_eq!(csv.len(), 11);
 
     let json_rows = rows(&["--json"]);
     let last: serde_json::Value = serde_json::from_str(&json_rows[9]).expect("JSON");
     assert_eq!((last["n"].as_u64(), last["total"].as_str()), (Some(9), Some("352")));
+}
+
+/// Otherwise nobody could tell where a result in a file came from.
+#[test]
+fn results_name_their_build_their_date_and_their_machine() {
+    let machine = json(&output(&["cpu", "--json"]));
+    let version = crate::common::version();
+    let host = crate::common::host_name();
+    let commands: [&[&str]; 4] = [
+        &["count", "8"],
+        &["table", "8"],
+        &["estimate", "8", "--seconds", "0.1"],
+        &["compare", "8", "--engines", "bitmask", "--threads", "1", "--repeat", "1"],
+    ];
+    for command in commands {
+        let before = SystemTime::now() - Duration::from_secs(1);
+        let object = json(&output(&[command, &["--json"]].concat()));
+        assert_eq!(
+            (&object["version"], &object["host"]),
+            (&version.as_str().into(), &host.as_str().into())
+        );
+        assert_eq!(object["cpu"], machine["cpu"], "{object}");
+        assert_eq!(object["logical_cpus"], machine["logical_cores"], "{object}");
+        let date = object["date"].as_str().expect("a date");
+        let date = humantime::parse_rfc3339(date).expect("a date and a time in UTC");
+        assert!((before..=SystemTime::now()).contains(&date), "{object}");
+    }
 }
 
 #[test]

@@ -6,10 +6,13 @@ use std::process::{Command, Output};
 use nqueens::{Engine, Kernel};
 use serde_json::Value;
 
-use crate::common::{WITH_KERNELS, finish, fresh, nqueens, refused, run, spawn, stderr, stdout};
+use crate::common::{
+    WITH_KERNELS, finish, fresh, host_name, nqueens, refused, run, spawn, stderr, stdout, version,
+};
 
 const FIELDS: &str = "n,engine,kernel,threads,repeats,median_seconds,min_seconds,max_seconds,\
-                      ratio,total,cpu,ratio_error,reference,speed_up,speed_up_error,efficiency";
+                      ratio,total,cpu,ratio_error,reference,speed_up,speed_up_error,efficiency,\
+                      cpu_share,reference_kernel,version,date,host,logical_cpus";
 
 fn command(args: &[&str]) -> Command {
     let mut command = nqueens(&["compare"]);
@@ -28,11 +31,11 @@ pub(crate) fn rows(args: &[&str]) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).expect("one JSON value a line")).collect()
 }
 
-/// Returns what a comparison says beside the warning that threads waited for a core, which depends on the machine.
-pub(crate) fn beside_waiting(output: &Output) -> String {
+/// Returns what a comparison says beside the warning of a busy machine.
+pub(crate) fn beside_warning(output: &Output) -> String {
     let mut lines = String::new();
     for line in stderr(output).lines() {
-        if !line.starts_with("nqueens: threads waited for a core (") {
+        if !line.starts_with("nqueens: a thread had a CPU for only ") {
             lines += &format!("{line}\n");
         }
     }
@@ -55,7 +58,7 @@ fn csv_has_the_promised_columns() {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |field: &&str| field.parse::<f64>().expect("a number");
         assert!(fields[3..10].iter().map(number).all(|number| number > 0.0), "{line}");
-        assert_eq!((fields[4], fields.len()), ("2", 16), "{line}");
+        assert_eq!((fields[4], fields.len()), ("2", 22), "{line}");
         assert_eq!(fields[12], format!("subtrees {} on 1 thread", Kernel::detect()), "{line}");
         boards.push(format!("Q({}) = {}", fields[0], fields[9]));
     }
@@ -75,7 +78,9 @@ fn json_rows_have_consistent_figures() {
     assert_eq!(rows[0]["kernel"], "portable", "bitmask has no other");
     for row in &rows {
         let names = row.as_object().expect("an object").len();
-        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 17, "{row}");
+        assert!(FIELDS.split(',').all(|name| !row[name].is_null()) && names == 23, "{row}");
+        assert!((0.0..=1.0).contains(&row["cpu_share"].as_f64().expect("a share")), "{row}");
+        assert_eq!(row["reference_kernel"], "portable", "that of bitmask: {row}");
         let mut runs: Vec<f64> = row["run_seconds"]
             .as_array()
             .expect("a list")
@@ -95,12 +100,15 @@ fn json_rows_have_consistent_figures() {
 fn the_text_table_has_a_row_for_each_and_names_the_reference() {
     let output = compare(&["10", "--engines", "all", "--threads", "1", "--repeat", "2"]);
     let lines: Vec<&str> = stdout(&output).lines().collect();
-    assert!(lines[0].starts_with("2 runs each on "), "{}", lines[0]);
+    let title = format!("2 runs each of nqueens {} on {}, ", version(), host_name());
+    assert!(lines[0].starts_with(&title), "{}", lines[0]);
     let kernel = Kernel::detect();
-    let reference =
-        format!("ratio: speed relative to subtrees {kernel} on 1 thread, ± two standard errors");
+    let reference = format!(
+        "ratio: speed relative to subtrees {kernel} on 1 thread, ± half of the 95% interval"
+    );
     assert_eq!(lines[1], reference);
-    let rows = &lines[3..];
+    assert_eq!(lines[2], "CPU: share of the time for which the threads ran");
+    let rows = &lines[4..];
     assert_eq!(rows.len(), Engine::ALL.len());
     for (line, engine) in rows.iter().zip(Engine::ALL) {
         let name = if WITH_KERNELS.contains(engine) {
@@ -115,7 +123,7 @@ fn the_text_table_has_a_row_for_each_and_names_the_reference() {
         }
     }
     assert!(rows.iter().all(|line| line.chars().count() <= 80), "{rows:?}");
-    assert_eq!(beside_waiting(&output), "");
+    assert_eq!(beside_warning(&output), "");
 }
 
 #[test]
@@ -183,11 +191,12 @@ fn speed_up_and_efficiency_are_to_the_fewest_threads() {
     let lines: Vec<&str> = stdout(&output).lines().collect();
     let remark = "speed-up: over the fewest threads; efficiency: share of perfect scaling";
     assert_eq!(
-        lines[2..4],
-        [remark, " n engine             thr  median speed-up     efficiency    ratio"]
+        lines[3..5],
+        [remark, " n engine             thr  CPU  median speed-up     efficiency   ratio"]
     );
-    assert!(lines[5].contains("s 1.00         100 %         "), "{}", lines[5]);
-    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:?}");
+    assert!(lines[6].contains("s 1.00         100%         "), "{}", lines[6]);
+    // The first line has the name of the host, which may be long.
+    assert!(lines[1..].iter().all(|line| line.chars().count() <= 80), "{lines:?}");
 }
 
 #[test]
@@ -202,8 +211,7 @@ fn all_threads_are_powers_of_two_and_the_default() {
     refused(&run(command.env("NQUEENS_THREADS", "many")), 2, &["NQUEENS_THREADS: 'many'"]);
 }
 
-/// A name that is given twice is counted once, as a board is. So a report never holds two rows of one kind, which
-/// `--against` would refuse.
+/// A name that is given twice is counted once, as a board is. So a report never holds two rows of one kind.
 #[test]
 fn what_is_named_twice_is_counted_once() {
     let engines = ["8,8", "--engines", "bitmask,all,bitmask", "--kernels", "portable,portable"];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use super::compare::{compare, rows};
-use crate::common::{arg, fresh, output, refused, run, stderr, stdout};
+use crate::common::{arg, fresh, output, refused, run, stderr, stdout, version};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 
@@ -164,6 +164,8 @@ fn the_picture_names_what_it_shows() {
     let caption = format!("median of 2 runs; bars: least to greatest; 1 thread, {cpu}");
     let caption: String = caption.chars().take(105).collect();
     assert!(texts.contains(&caption.trim_end()), "no '{caption}' in {texts:?}");
+    let origin = format!("; nqueens {}", version());
+    assert!(texts.iter().any(|text| text.ends_with(&origin)), "no '{origin}' in {texts:?}");
 }
 
 #[test]

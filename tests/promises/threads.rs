@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::Value;
 
-use crate::common::{arg, fresh_folder, json, note_skipped, nqueens, refused, result, run, stderr};
+use crate::common::{
+    arg, fresh_folder, json, note_skipped, nqueens, refused, result, run, stderr, stdout,
+};
 
 #[test]
 fn threads_come_from_the_flag_then_from_the_variable() {
@@ -64,17 +66,30 @@ fn a_process_that_is_bound_to_some_cores_uses_these() {
     }
 }
 
-/// Eight threads share one core, so each of them waits most of the time.
+/// Eight threads share one CPU, so each of them has it for an eighth of the time at most. A board of a few units is no
+/// sign of that.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_comparison_says_that_threads_waited_for_a_core() {
+fn a_comparison_says_that_threads_had_too_few_cpus() {
+    let picture = crate::common::fresh("threads-busy.svg");
     let mut taskset = std::process::Command::new("taskset");
     taskset.args(["-c", &usable_cores()[0], crate::common::NQUEENS]);
-    taskset.args(["compare", "16", "--engines", "subtrees", "--threads", "8", "--repeat", "2"]);
+    taskset.args(["compare", "6", "16", "--engines", "subtrees", "--threads", "8"]);
+    taskset.args(["--repeat", "2", "--csv", "--svg", arg(&picture)]);
     let output = run(&mut taskset);
     let message = stderr(&output);
     assert_eq!((output.status.code(), message.lines().count()), (Some(0), 1), "{message}");
-    assert!(message.contains("% of the time at n = 16), so these times are too long"), "{message}");
+    let parts = message.split_once("nqueens: a thread had a CPU for only ").expect("a warning");
+    let (percent, rest) = parts.1.split_once('%').expect("a share");
+    assert!(percent.parse::<u32>().expect("a number") <= 13, "{message}");
+    assert!(rest.starts_with(" of the time (n = 16, subtrees "), "{message}");
+
+    let row = stdout(&output).lines().last().expect("a row");
+    let share: f64 = row.split(',').nth(16).expect("a column").parse().expect("a share");
+    assert!(0.0 < share && share < 0.13, "{row}");
+    let picture = std::fs::read_to_string(picture).expect("a picture");
+    let caption = format!("; each thread had a CPU for at least {percent}% of the time; nqueens ");
+    assert!(picture.contains(&caption), "{picture}");
 }
 
 /// The numbers of the cores that this process may use.

@@ -2,12 +2,12 @@
 //!
 //! A configuration is an engine with a kernel on a number of threads. On each board every configuration counts once to
 //! warm up. Then rounds follow in which each counts once, so that whatever else the machine does falls on all of them
-//! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, and [`plot`] the picture.
+//! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, with a [`ratio`] in each, and [`plot`] the picture.
 
 mod earlier;
 mod plot;
+mod ratio;
 mod statistics;
-mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,11 +17,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::forecast::core_hours;
-use crate::machine::host_name;
 use crate::machine::memory::StatedMemory;
-use crate::{
-    BoardSize, Cancel, Count, Cpu, Engine, Error, Kernel, Outcome, Published, thread_pool,
-};
+use crate::machine::process_time;
+use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Published, thread_pool};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use rayon::ThreadPool;
@@ -34,13 +32,17 @@ use crate::cli::input::drawing::{check_drawing, drawing, write_drawing};
 use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::{default_threads, number_of_threads, path, sizes, time};
 use crate::cli::output::format::{duration, many};
+use crate::cli::output::origin::Origin;
 use crate::cli::output::progress::{Progress, ProgressWhen, Work, rough_seconds};
 use crate::cli::output::published::print_differs;
 use crate::cli::output::quote::escaped;
 use crate::cli::output::report::RowFormat;
 use crate::cli::output::stderr::message;
-use statistics::{Configuration, Ratio, SPEED_UP_TITLES, TITLES, Timings};
-use waiting::{OnCores, Waiting, Watch};
+use earlier::Earlier;
+use ratio::Ratio;
+use statistics::{
+    Compared, Configuration, QUIET_SHARE, SPEED_UP_TITLES, TITLES, Timings, least_cpu_share,
+};
 
 /// A run is left out only if its rough cost exceeds the limit by more than this factor. A rough cost that is too low
 /// wastes one run, which is cut off at the limit. A rough cost that is too high would leave out an engine that fits.
@@ -91,7 +93,8 @@ pub(crate) struct CompareArgs {
 
     /// Compare with FILE, the output of --json on another machine or of another version
     ///
-    /// Each ratio is to the same row of FILE. A total that differs is exit code 1.
+    /// Each ratio is to the row of FILE with the same board, engine, threads and kernel, or with another kernel if FILE
+    /// has only that one. A total that differs is exit code 1.
     #[arg(long, value_name = "FILE", value_parser = path())]
     against: Option<PathBuf>,
 
@@ -123,9 +126,7 @@ impl CompareArgs {
         let mut comparison = Comparison::new(&self)?;
         let result = comparison.run();
         comparison.progress.clear();
-        if let Some(warning) = comparison.waiting.warning() {
-            message!("{warning}");
-        }
+        comparison.warn_of_a_busy_machine();
         comparison.draw()?;
         match result {
             Ok(()) => Ok(comparison.found),
@@ -181,8 +182,16 @@ impl CompareArgs {
         configurations: &[Configuration],
     ) -> Result<Reference, Failure> {
         if let Some(file) = &self.against {
-            let rows = earlier::read(file, sizes, configurations)?;
-            return Ok(Reference::Earlier { file: file.display().to_string(), rows });
+            let earlier = Earlier::read(file)?;
+            let file = file.display().to_string();
+            let has_row = |configuration: &Configuration| {
+                sizes.iter().any(|size| earlier.row(*size, *configuration).is_some())
+            };
+            if !configurations.iter().any(has_row) {
+                let why = "it has no row for these boards, engines, kernels and threads";
+                return Err(Exit::Usage.because(format!("--against {file}: {why}")));
+            }
+            return Ok(Reference::Earlier { file, earlier });
         }
         let engine = self.engines[0].unwrap_or(Engine::Subtrees);
         let first = configurations.iter().find(|configuration| configuration.engine == engine);
@@ -219,8 +228,8 @@ fn doublings_up_to(most: usize) -> Vec<usize> {
 enum Reference {
     /// A configuration that counts in turn with the others.
     Configuration(Configuration),
-    /// The rows of an earlier comparison. Each configuration is compared with its own row for the board.
-    Earlier { file: String, rows: Vec<Timings> },
+    /// An earlier comparison. Each configuration is compared with its own row for the board.
+    Earlier { file: String, earlier: Earlier },
 }
 
 /// Prints the name of the configuration, or of the file with the earlier comparison.
@@ -239,25 +248,27 @@ impl Reference {
     fn ratio(&self, timings: &Timings, board: &[Timings]) -> Option<Ratio> {
         match self {
             Self::Configuration(configuration) => timings.ratio_to(*configuration, board),
-            Self::Earlier { .. } => {
-                let earlier = self.earlier(timings.size, timings.configuration)?;
-                Some(timings.ratio_to_earlier(earlier))
+            Self::Earlier { earlier, .. } => {
+                let row = earlier.row(timings.size, timings.configuration)?;
+                Some(timings.ratio_to_earlier(&row.run_seconds))
             }
         }
     }
 
-    /// Returns the row of a configuration on a board in an earlier comparison.
-    fn earlier(&self, size: BoardSize, configuration: Configuration) -> Option<&Timings> {
-        let Self::Earlier { rows, .. } = self else { return None };
-        rows.iter().find(|row| row.size == size && row.configuration == configuration)
+    /// Returns the name of the kernel that timings are compared with.
+    fn kernel(&self, timings: &Timings) -> Option<&str> {
+        match self {
+            Self::Configuration(configuration) => Some(configuration.kernel.name()),
+            Self::Earlier { earlier, .. } => {
+                Some(&earlier.row(timings.size, timings.configuration)?.kernel)
+            }
+        }
     }
 }
 
 /// A comparison under way.
 struct Comparison<'a> {
     args: &'a CompareArgs,
-    /// The brand of the CPU, if it is known.
-    cpu: Option<String>,
     /// Ascending, because a configuration that is too slow for a board is too slow for all larger ones.
     sizes: BTreeSet<BoardSize>,
     /// The configurations that were fast enough for all boards so far.
@@ -272,8 +283,6 @@ struct Comparison<'a> {
     progress: Progress,
     /// The timings of all configurations, board by board.
     measured: Vec<Timings>,
-    /// How long threads waited for cores in the timed runs.
-    waiting: Waiting,
     /// The exit code so far: `Failed` after a total that differs.
     found: Exit,
 }
@@ -281,9 +290,10 @@ struct Comparison<'a> {
 /// A board that was counted once.
 struct Counted {
     total: u128,
+    units: usize,
     elapsed: Duration,
-    /// How long its threads were at work, and on cores.
-    on_cores: OnCores,
+    /// The CPU time of the process meanwhile.
+    cpu_time: Duration,
     published: Published,
 }
 
@@ -301,7 +311,6 @@ impl<'a> Comparison<'a> {
         let reference = args.reference(&sizes, &configurations)?;
         Ok(Self {
             args,
-            cpu: Cpu::detect().brand,
             sizes,
             configurations,
             reference,
@@ -311,7 +320,6 @@ impl<'a> Comparison<'a> {
             cancel: cancel_on_signals()?,
             progress: Progress::new(args.progress),
             measured: Vec::new(),
-            waiting: Waiting::default(),
             found: Exit::Done,
         })
     }
@@ -352,10 +360,17 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             match self.warm_up(size, configuration) {
-                Ok(total) => {
+                Ok(Counted { total, units, .. }) => {
                     self.configurations.push(configuration);
                     self.check_earlier(size, configuration, total);
-                    board.push(Timings { size, configuration, total, seconds: Vec::new() });
+                    board.push(Timings {
+                        size,
+                        configuration,
+                        total,
+                        units,
+                        seconds: Vec::new(),
+                        cpu_seconds: 0.0,
+                    });
                 }
                 Err(error) if error.is_cancelled() && !self.cancel.is_cancelled() => {
                     let limit = duration(self.args.seconds_limit);
@@ -373,7 +388,7 @@ impl<'a> Comparison<'a> {
             for timings in &mut *board {
                 let counted = self.count(size, timings.configuration, &self.cancel)?;
                 self.check_published(size, timings.configuration, &counted);
-                self.waiting.add(size, counted.on_cores);
+                timings.cpu_seconds += counted.cpu_time.as_secs_f64();
                 // No time is 0, because its logarithm is drawn, and others are divided by it.
                 timings.seconds.push(counted.elapsed.as_secs_f64().max(1e-9));
             }
@@ -381,9 +396,9 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Counts a first time, which is not timed, and returns the total. A run that takes longer than the limit is
-    /// cancelled, and does not begin if its rough cost is far above the limit.
-    fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<u128, Error> {
+    /// Counts a first time, which is not timed. A run that takes longer than the limit is cancelled, and does not begin if
+    /// its rough cost is far above the limit.
+    fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<Counted, Error> {
         let limit = self.args.seconds_limit;
         let core_hours = core_hours(size, configuration.engine, configuration.kernel);
         let seconds = rough_seconds(core_hours, configuration.threads);
@@ -395,7 +410,7 @@ impl<'a> Comparison<'a> {
         let is_over = || cancel.is_cancelled() || begun.elapsed() >= limit;
         let counted = Cancel::run_until(is_over, |stop| self.count(size, configuration, stop))??;
         self.check_published(size, configuration, &counted);
-        Ok(counted.total)
+        Ok(counted)
     }
 
     /// Counts a board once.
@@ -406,16 +421,17 @@ impl<'a> Comparison<'a> {
         cancel: &Cancel,
     ) -> Result<Counted, Error> {
         let Configuration { engine, kernel, threads } = configuration;
-        let watch = Watch::default();
-        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel).observer(&watch);
+        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel);
         let count = count.with_stated_memory(self.stated_memory);
+        let cpu_time_before = process_time();
         let outcome = self.pools[&threads].install(|| count.run())?;
-        let Outcome { elapsed, published, .. } = outcome;
+        let cpu_time = process_time().saturating_sub(cpu_time_before);
+        let Outcome { units, elapsed, published, .. } = outcome;
         let Some(total) = outcome.total else {
             return Err(Error::StoppedBefore { what: "the end of the count" });
         };
         self.progress.advance(1);
-        Ok(Counted { total, elapsed, on_cores: watch.on_cores(), published })
+        Ok(Counted { total, units, elapsed, cpu_time, published })
     }
 
     /// Prints a total that is not the published one, and makes the comparison fail.
@@ -433,15 +449,27 @@ impl<'a> Comparison<'a> {
 
     /// Prints a total that is not the one of an earlier comparison, and makes the comparison fail.
     fn check_earlier(&mut self, size: BoardSize, configuration: Configuration, total: u128) {
-        let Some(earlier) = self.reference.earlier(size, configuration) else { return };
-        if earlier.total != total {
+        let Reference::Earlier { file, earlier } = &self.reference else { return };
+        let Some(row) = earlier.row(size, configuration) else { return };
+        if row.total != total.to_string() {
             let computed = computed(size, total, configuration);
-            message!(
-                "{computed} differs from {} in {}: one of them is wrong",
-                earlier.total,
-                self.reference
-            );
+            message!("{computed} differs from {} in {file}: one of them is wrong", row.total);
             self.found = Exit::Failed;
+        }
+    }
+
+    /// Prints a warning if other programs took CPUs, or there were fewer CPUs than threads.
+    fn warn_of_a_busy_machine(&self) {
+        if let Some((share, timings)) = least_cpu_share(&self.measured)
+            && share < QUIET_SHARE
+        {
+            message!(
+                "a thread had a CPU for only {:.0}% of the time (n = {}, {}), so these times are too long: end other \
+                 programs, or use fewer threads",
+                100.0 * share,
+                timings.size,
+                timings.configuration
+            );
         }
     }
 
@@ -449,13 +477,37 @@ impl<'a> Comparison<'a> {
     fn write_titles(&self) -> Result<(), Failure> {
         let format = self.args.format;
         let runs = many(self.args.repeat, "run");
-        format.remark(format_args!("{runs} each on {}", escaped(self.cpu_text())))?;
+        let Origin { version, host, .. } = Origin::here();
+        let cpu = Origin::here().cpu_text();
+        format.remark(format_args!("{runs} each of nqueens {version} on {host}, {cpu}"))?;
         format.remark(format_args!(
-            "ratio: speed relative to {}, ± two standard errors",
+            "ratio: speed relative to {}, ± half of the 95% interval",
             escaped(&self.reference)
         ))?;
+        for line in self.other_kernels() {
+            format.remark(escaped(line))?;
+        }
+        format.remark("CPU: share of the time for which the threads ran")?;
         format.remark(if self.fewest.is_some() { SPEED_UP_TITLES } else { TITLES })?;
         Ok(())
+    }
+
+    /// Returns a line for each engine with a kernel that is compared with another one.
+    fn other_kernels(&self) -> BTreeSet<String> {
+        let mut lines = BTreeSet::new();
+        let Reference::Earlier { file, earlier } = &self.reference else { return lines };
+        for configuration in &self.configurations {
+            for size in &self.sizes {
+                if let Some(row) = earlier.row(*size, *configuration)
+                    && row.kernel != configuration.kernel.name()
+                {
+                    let name = configuration.name();
+                    lines
+                        .insert(format!("{name} is compared with kernel {} in {file}", row.kernel));
+                }
+            }
+        }
+        lines
     }
 
     /// Writes the rows of the last board, which begin with this one.
@@ -463,15 +515,15 @@ impl<'a> Comparison<'a> {
         let reference_name = self.reference.to_string();
         let board = &self.measured[first_row..];
         for (index, timings) in board.iter().enumerate() {
-            let ratio = self.reference.ratio(timings, board);
-            let row = timings.row(ratio, &reference_name, self.fewest, board, self.cpu.as_deref());
+            let compared = Compared {
+                reference: &reference_name,
+                kernel: self.reference.kernel(timings),
+                ratio: self.reference.ratio(timings, board),
+            };
+            let row = timings.row(compared, self.fewest, board);
             row.write_row(self.args.format, first_row + index == 0, self.found)?;
         }
         Ok(())
-    }
-
-    fn cpu_text(&self) -> &str {
-        self.cpu.as_deref().unwrap_or("a CPU that is not known")
     }
 
     /// Draws the picture, if there is anything to draw.
@@ -479,7 +531,8 @@ impl<'a> Comparison<'a> {
         if let Some(path) = &self.args.svg
             && !self.measured.is_empty()
         {
-            let picture = plot::picture(&self.measured, &escaped(self.cpu_text()));
+            let origin = Origin::here();
+            let picture = plot::picture(&self.measured, &origin.version, &origin.cpu_text());
             write_drawing("--svg", path, &picture)?;
         }
         Ok(())
@@ -488,6 +541,5 @@ impl<'a> Comparison<'a> {
 
 /// Returns a total, with the configuration and the machine that counted it.
 fn computed(size: BoardSize, total: u128, configuration: Configuration) -> String {
-    let host = host_name();
-    format!("Q({size}) = {total} by {configuration} of {host}")
+    format!("Q({size}) = {total} by {configuration} of {}", Origin::here().host)
 }

@@ -24,6 +24,16 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().expect("Linux knows").get()
 }
 
+/// The name of this host.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The version with the commit, as journals and results name it.
+pub(crate) fn version() -> String {
+    format!("{}+{}", nqueens::VERSION, nqueens::COMMIT)
+}
+
 /// A pool of threads that several counts can use.
 pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")

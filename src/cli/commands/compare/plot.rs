@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{BoardSize, Engine, Kernel};
 use maud::{Markup, PreEscaped, html};
 
-use super::statistics::{Configuration, Timings};
+use super::statistics::{Configuration, Timings, least_cpu_share};
 use crate::cli::output::format::{many, rounded};
+use crate::machine::date::today;
 
 /// The width of the picture, in pixels, as all lengths here.
 const WIDTH: f64 = 960.0;
 /// The least height. A long legend makes the picture higher.
-const MIN_HEIGHT: f64 = 460.0;
+const MIN_HEIGHT: f64 = 480.0;
 /// The ends of the axes.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 62.0;
@@ -32,7 +33,7 @@ const LEGEND: f64 = 706.0;
 const LEGEND_LINE: f64 = 22.0;
 /// The most labels on an axis.
 const MAX_LABELS: f64 = 18.0;
-/// A longer caption would leave the picture.
+/// A longer line of the caption would leave the picture.
 const CAPTION_CHARACTERS: usize = 105;
 
 /// The colour of each engine, in the order of [`Engine::ALL`]. They differ for colour-blind readers too
@@ -84,7 +85,7 @@ struct Axes {
 }
 
 /// Draws timings, one at least, in the order of their boards.
-pub(super) fn picture(all: &[Timings], cpu: &str) -> String {
+pub(super) fn picture(all: &[Timings], version: &str, cpu: &str) -> String {
     let threads: BTreeSet<usize> =
         all.iter().map(|timings| timings.configuration.threads).collect();
     let boards: BTreeSet<BoardSize> = all.iter().map(|timings| timings.size).collect();
@@ -96,7 +97,7 @@ pub(super) fn picture(all: &[Timings], cpu: &str) -> String {
         Kind::SpeedUp { fewest } => lines_of_speed_up(all, fewest),
     };
     let axes = Axes::around(&lines, kind);
-    let height = MIN_HEIGHT.max(TOP + LEGEND_LINE * (lines.len() + 2) as f64);
+    let height = MIN_HEIGHT.max(TOP + LEGEND_LINE * (lines.len() + 3) as f64);
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
             viewBox={ "0 0 " (WIDTH) " " (height) } {
@@ -107,7 +108,8 @@ pub(super) fn picture(all: &[Timings], cpu: &str) -> String {
                 text x="14" y="50" { (kind.y_name()) }
                 (axes.draw())
                 text x=(f64::midpoint(LEFT, RIGHT)) y=(BOTTOM + 44.0) text-anchor="middle" { (kind.x_name()) }
-                text x="14" y=(height - 12.0) { (caption(all, kind, fewest, cpu)) }
+                text x="14" y=(height - 32.0) { (caption(all, kind, fewest, cpu)) }
+                text x="14" y=(height - 12.0) { (caption_of_origin(all, version)) }
                 @for (line, place) in lines.iter().zip(1..) {
                     (line.draw(&axes, TOP + LEGEND_LINE * f64::from(place)))
                 }
@@ -118,7 +120,7 @@ pub(super) fn picture(all: &[Timings], cpu: &str) -> String {
     picture.into_string()
 }
 
-/// Returns the line of text below the picture.
+/// Returns the first line of text below the picture.
 fn caption(all: &[Timings], kind: Kind, fewest: usize, cpu: &str) -> String {
     let runs = many(all[0].seconds.len(), "run");
     let basis = match kind {
@@ -127,6 +129,18 @@ fn caption(all: &[Timings], kind: Kind, fewest: usize, cpu: &str) -> String {
     };
     let threads = many(fewest, "thread");
     let caption = format!("median of {runs}; bars: least to greatest; {basis}{threads}, {cpu}");
+    caption.chars().take(CAPTION_CHARACTERS).collect()
+}
+
+/// Returns the second line: when and by which build the picture was made, and how busy the machine was, if the runs were
+/// long enough to show that.
+fn caption_of_origin(all: &[Timings], version: &str) -> String {
+    let mut caption = today();
+    if let Some((share, _)) = least_cpu_share(all) {
+        let percent = 100.0 * share;
+        caption += &format!("; each thread had a CPU for at least {percent:.0}% of the time");
+    }
+    caption += &format!("; nqueens {version}");
     caption.chars().take(CAPTION_CHARACTERS).collect()
 }
 

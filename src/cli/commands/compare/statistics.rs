@@ -1,10 +1,12 @@
-//! From the times of single runs to the rows of the table.
+//! The rows of the table: what was timed, and how it is printed.
 
 use std::fmt;
 
 use crate::{BoardSize, Engine, Kernel};
+use serde_json::Value;
 
-use crate::cli::output::format::{figures, many, rounded, rounded_to_figures, time};
+use super::ratio::{Ratio, median, times};
+use crate::cli::output::format::{many, rounded, rounded_to_figures, time};
 use crate::cli::output::report::Report;
 
 /// An engine with a kernel on a number of threads.
@@ -30,6 +32,16 @@ impl fmt::Display for Configuration {
     }
 }
 
+/// The least share of a CPU that a thread has on a quiet machine, which has programs of its own, too.
+pub(super) const QUIET_SHARE: f64 = 0.9;
+
+/// The shortest run by which a machine is judged. In a shorter one, the time in which threads wake up matters.
+const MIN_JUDGED_SECONDS: f64 = 0.1;
+
+/// The fewest units of each thread by which a machine is judged. With fewer, some threads have nothing left to do long
+/// before the end.
+const MIN_JUDGED_UNITS: usize = 16;
+
 /// The timed runs of a configuration on a board.
 #[derive(Clone, Debug)]
 pub(super) struct Timings {
@@ -37,17 +49,30 @@ pub(super) struct Timings {
     pub(super) configuration: Configuration,
     /// The total of the run to warm up.
     pub(super) total: u128,
+    /// The number of units of the board.
+    pub(super) units: usize,
     /// The time of each run.
     pub(super) seconds: Vec<f64>,
+    /// The CPU time of the process in all these runs together.
+    pub(super) cpu_seconds: f64,
+}
+
+/// What a row is compared with.
+pub(super) struct Compared<'a> {
+    /// The name of the configuration or of the file.
+    pub(super) reference: &'a str,
+    /// The kernel of the reference, which may be another one in a file.
+    pub(super) kernel: Option<&'a str>,
+    pub(super) ratio: Option<Ratio>,
 }
 
 /// The titles of the columns.
-pub(super) const TITLES: &str = " n engine             thr  median   least ratio";
+pub(super) const TITLES: &str = " n engine             thr  CPU  median   least ratio";
 
 /// The titles of the columns with a speed-up, below a line that explains it.
 pub(super) const SPEED_UP_TITLES: &str = "\
 speed-up: over the fewest threads; efficiency: share of perfect scaling
- n engine             thr  median speed-up     efficiency    ratio";
+ n engine             thr  CPU  median speed-up     efficiency   ratio";
 
 impl Timings {
     /// Returns the least time, the one in the middle (or the mean of the two in the middle), and the greatest.
@@ -56,44 +81,56 @@ impl Timings {
     ///
     /// If there is no timed run.
     pub(super) fn times(&self) -> [f64; 3] {
-        let mut sorted = self.seconds.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let last = sorted.len() - 1;
-        let middle = sorted.len() / 2;
-        let median = f64::midpoint(sorted[last / 2], sorted[middle]);
-        [sorted[0], median, sorted[last]]
+        times(&self.seconds)
     }
 
     /// Returns the time in the middle.
     pub(super) fn median(&self) -> f64 {
-        let [_, median, _] = self.times();
-        median
+        median(&self.seconds)
     }
 
-    /// Returns the row of the table, with the ratio to the reference of this name, and with the speed-up over the
-    /// fewest of several numbers of threads on the same board. The names of the fields are promised, because scripts
-    /// read them.
+    /// Returns the CPU time of the runs as a share of their wall time on all threads. Threads that have nothing to do
+    /// lower it as well as other programs.
+    fn cpu_share(&self) -> f64 {
+        let wall_seconds: f64 = self.seconds.iter().sum();
+        let share = self.cpu_seconds / wall_seconds / self.configuration.threads as f64;
+        // The process has threads that do not count, too.
+        share.min(1.0)
+    }
+
+    /// Returns the share of CPU time if the runs were long enough, and had enough units, to keep all threads at work on a
+    /// quiet machine. A single thread always has something to do.
+    fn judged_cpu_share(&self) -> Option<f64> {
+        let threads = self.configuration.threads;
+        let is_long = self.median() >= MIN_JUDGED_SECONDS;
+        let are_at_work = threads == 1 || self.units >= MIN_JUDGED_UNITS * threads;
+        if is_long && are_at_work { Some(self.cpu_share()) } else { None }
+    }
+
+    /// Returns the row of the table, with the speed-up over the fewest of several numbers of threads on the same board.
+    /// The names of the fields are promised, because scripts read them.
     pub(super) fn row(
         &self,
-        ratio: Option<Ratio>,
-        reference: &str,
+        compared: Compared<'_>,
         fewest: Option<usize>,
         board: &[Self],
-        cpu: Option<&str>,
     ) -> Report {
         let Configuration { engine, kernel, threads } = self.configuration;
         let [least, median, greatest] = self.times();
         let n = self.size.get();
         let name = self.configuration.name();
+        let cpu_share = self.cpu_share();
+        let percent = format!("{:.0}%", 100.0 * cpu_share);
         let least_text = time(least);
         let median_text = time(median);
+        let ratio = compared.ratio;
         let speed_up = fewest.and_then(|fewest| self.speed_up(fewest, board));
 
-        let mut text = format!("{n:>2} {name:<17} {threads:>4} {median_text:>7} ");
+        let mut text = format!("{n:>2} {name:<17} {threads:>4} {percent:>4} {median_text:>7} ");
         if fewest.is_some() {
             text += &match &speed_up {
                 Some(speed_up) => speed_up.text(),
-                None => format!("{:<12} {:<13} ", "-", "-"),
+                None => format!("{:<12} {:<12} ", "-", "-"),
             };
         } else {
             text += &format!("{least_text:>7} ");
@@ -118,13 +155,17 @@ impl Timings {
             .field("max_seconds", rounded(greatest, 9))
             .field("ratio", ratio.as_ref().map(Ratio::json_value))
             .field("total", self.total.to_string())
-            .field("cpu", cpu)
+            // Its place among the columns, where the fields of the origin leave it.
+            .field("cpu", Value::Null)
             .field("ratio_error", ratio.as_ref().and_then(Ratio::json_error))
-            .field("reference", reference)
+            .field("reference", compared.reference)
             .field("run_seconds", seconds)
             .field("speed_up", speed_up.as_ref().map(Ratio::json_value))
             .field("speed_up_error", speed_up.as_ref().and_then(Ratio::json_error))
-            .field("efficiency", efficiency.map(|part| rounded_to_figures(part, 4)));
+            .field("efficiency", efficiency.map(|part| rounded_to_figures(part, 4)))
+            .field("cpu_share", rounded(cpu_share, 4))
+            .field("reference_kernel", compared.kernel)
+            .origin();
         row
     }
 
@@ -139,37 +180,27 @@ impl Timings {
     /// Returns the ratio to a configuration that counted in turn with this one, if it did on this board.
     pub(super) fn ratio_to(&self, other: Configuration, board: &[Self]) -> Option<Ratio> {
         let other = board.iter().find(|timings| timings.configuration == other)?;
-        // From the ratio in each round, because whatever slows a round down falls on both.
-        let rounds = other.seconds.iter().zip(&self.seconds);
-        let logarithms: Vec<f64> = rounds.map(|(other, own)| (other / own).ln()).collect();
-        Some(Ratio::new(other, self, variance_of_mean(&logarithms)))
+        Some(Ratio::of_rounds(&other.seconds, &self.seconds))
     }
 
-    /// Returns the ratio to runs elsewhere or at another time.
-    pub(super) fn ratio_to_earlier(&self, earlier: &Self) -> Ratio {
-        let variance =
-            match (variance_of_mean(&earlier.logarithms()), variance_of_mean(&self.logarithms())) {
-                (Some(earlier), Some(own)) => Some(earlier + own),
-                _ => None,
-            };
-        Ratio::new(earlier, self, variance)
-    }
-
-    /// Returns the logarithm of the time of each run.
-    fn logarithms(&self) -> Vec<f64> {
-        self.seconds.iter().map(|seconds| seconds.ln()).collect()
+    /// Returns the ratio to runs of these times, elsewhere or at another time.
+    pub(super) fn ratio_to_earlier(&self, earlier: &[f64]) -> Ratio {
+        Ratio::of_separate_runs(earlier, &self.seconds)
     }
 }
 
-/// Returns the variance of the mean of numbers, from their scatter. A single number has none.
-fn variance_of_mean(numbers: &[f64]) -> Option<f64> {
-    if numbers.len() < 2 {
-        return None;
+/// Returns the timings whose threads had the smallest share of a CPU, and this share, among those by which a machine is
+/// judged.
+pub(super) fn least_cpu_share(all: &[Timings]) -> Option<(f64, &Timings)> {
+    let mut least: Option<(f64, &Timings)> = None;
+    for timings in all {
+        if let Some(share) = timings.judged_cpu_share()
+            && least.is_none_or(|(least, _)| share < least)
+        {
+            least = Some((share, timings));
+        }
     }
-    let len = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / len;
-    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-    Some(squares / (len - 1.0) / len)
+    least
 }
 
 /// How many times as fast a configuration is on more threads.
@@ -187,59 +218,20 @@ impl SpeedUp {
         let percent = percent_of_one * value;
         let efficiency = match error {
             Some(error) if error >= value => {
-                format!("at most {} %", whole(percent + percent_of_one * error))
+                format!("at most {}%", whole(percent + percent_of_one * error))
             }
             Some(error) if error > 0.0 => {
-                format!("{} ± {} %", whole(percent), whole(percent_of_one * error))
+                format!("{} ± {}%", whole(percent), whole(percent_of_one * error))
             }
-            _ => format!("{} %", whole(percent)),
+            _ => format!("{}%", whole(percent)),
         };
-        format!("{:<12} {efficiency:<13} ", self.ratio.to_string())
+        format!("{:<12} {efficiency:<12} ", self.ratio.to_string())
     }
 }
 
 /// Returns a number without decimals, or a large one with an exponent.
 fn whole(number: f64) -> String {
     if number < 9999.5 { format!("{number:.0}") } else { format!("{number:.0e}") }
-}
-
-/// How many times as fast one is as the other, by medians.
-#[derive(Debug)]
-pub(super) struct Ratio {
-    value: f64,
-    /// Two standard errors. `None` if one of the two has a single run.
-    error: Option<f64>,
-}
-
-impl Ratio {
-    /// Divides the medians. `variance` is that of the logarithm of the ratio.
-    fn new(slow: &Timings, fast: &Timings, variance: Option<f64>) -> Self {
-        let value = slow.median() / fast.median();
-        let error = variance.map(|variance| value * 2.0 * variance.sqrt());
-        Self { value, error }
-    }
-
-    fn json_value(&self) -> f64 {
-        rounded_to_figures(self.value, 4)
-    }
-
-    fn json_error(&self) -> Option<f64> {
-        self.error.map(|error| rounded_to_figures(error, 4))
-    }
-}
-
-/// Prints a ratio such as `0.0625 ± 0.0012`. If the interval would begin below zero, prints only its upper end.
-impl fmt::Display for Ratio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = figures(self.value, 3);
-        match self.error {
-            Some(error) if error >= self.value => {
-                write!(f, "at most {}", figures(self.value + error, 2))
-            }
-            Some(error) if error > 0.0 => write!(f, "{value} ± {}", figures(error, 2)),
-            _ => f.write_str(&value),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -255,7 +247,9 @@ mod tests {
             size: BoardSize::new(n).expect("in range"),
             configuration: configuration(engine, threads),
             total: 92,
+            units: 32,
             seconds: seconds.to_vec(),
+            cpu_seconds: 0.0,
         }
     }
 
@@ -267,8 +261,12 @@ mod tests {
     ) -> (serde_json::Value, String) {
         let threads = || board.iter().map(|timings| timings.configuration.threads);
         let fewest = threads().min().filter(|fewest| Some(*fewest) != threads().max());
-        let ratio = timings.ratio_to(reference, board);
-        let row = timings.row(ratio, &reference.to_string(), fewest, board, Some("a CPU"));
+        let compared = Compared {
+            reference: &reference.to_string(),
+            kernel: Some("portable"),
+            ratio: timings.ratio_to(reference, board),
+        };
+        let row = timings.row(compared, fewest, board);
         let text = row.rows().map(|(_, text)| text.as_str()).collect();
         (Report::default().put_below(row), text)
     }
@@ -307,37 +305,26 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_ratio_comes_from_the_rounds() {
-        let error = |one: &[f64], other: &[f64]| {
-            let board =
-                [timings(8, Engine::Subtrees, 1, one), timings(8, Engine::Colours, 1, other)];
-            board[1].ratio_to(board[0].configuration, &board).expect("it is there").error
+    fn only_long_runs_with_many_units_say_how_busy_the_machine_was() {
+        let judged = |seconds, threads, units, cpu_seconds| {
+            let timings = Timings {
+                units,
+                cpu_seconds,
+                ..timings(14, Engine::Colours, threads, &[seconds; 2])
+            };
+            least_cpu_share(&[timings]).map(|(share, _)| share)
         };
-        assert_eq!(error(&[1.0], &[2.0]), None);
-        // A machine that gets slower slows both down.
-        assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
-        // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2. The ratio of
-        // the medians is their mean.
-        let error = error(&[1.0, std::f64::consts::E], &[1.0, 1.0]).expect("two rounds");
-        assert!((error - f64::midpoint(1.0, std::f64::consts::E)).abs() < 1e-12, "{error}");
-    }
-
-    #[test]
-    fn the_error_of_a_ratio_to_an_earlier_file_comes_from_both() {
-        let ratio = |earlier: &[f64], now: &[f64]| {
-            let earlier = timings(8, Engine::Colours, 1, earlier);
-            let now = timings(8, Engine::Colours, 1, now);
-            now.ratio_to_earlier(&earlier)
-        };
-        assert_eq!(ratio(&[1.0], &[2.0, 3.0]).error, None);
-        assert_eq!(ratio(&[3.0, 3.0], &[2.0, 2.0]).to_string(), "1.50");
-        // Two runs that happen to have the same order are no rounds: each has a mean with the standard
-        // error 1/2, and the numbers of runs may differ.
-        let e = std::f64::consts::E;
-        let Ratio { value, error } = ratio(&[1.0, e], &[1.0, e]);
-        assert!((value - 1.0).abs() < 1e-12 && (error.expect("both") - 2f64.sqrt()).abs() < 1e-12);
-        let Ratio { value, error } = ratio(&[1.0, e], &[1.0; 9]);
-        assert!((error.expect("both") - value).abs() < 1e-12);
+        assert_eq!(judged(0.25, 2, 32, 0.75), Some(0.75));
+        assert_eq!(judged(0.1, 2, 32, 0.5), Some(1.0), "another thread of the process");
+        assert_eq!(judged(0.099, 2, 32, 0.3), None, "threads wake up");
+        assert_eq!(judged(0.1, 2, 31, 0.3), None, "threads have nothing left to do");
+        assert_eq!(judged(0.5, 1, 12, 0.5), Some(0.5), "textbook engines have few units");
+        let mut all =
+            [timings(14, Engine::Colours, 1, &[1.0]), timings(15, Engine::Colours, 2, &[1.0])];
+        all[0].cpu_seconds = 0.9;
+        all[1].cpu_seconds = 1.7;
+        let (share, least) = least_cpu_share(&all).expect("both are long");
+        assert_eq!((share, least.size.get()), (0.85, 15));
     }
 
     #[test]
@@ -354,8 +341,8 @@ mod tests {
         let wanted =
             [[Some(3.0), Some(0.0), Some(0.75)], [Some(1.0), Some(0.0), Some(1.0)], [None; 3]];
         assert_eq!(fields, wanted);
-        assert!(rows[0].1.ends_with("s 3.00         75 %          1.00"), "{}", rows[0].1);
-        assert!(rows[2].1.ends_with("s -            -             1.00"), "{}", rows[2].1);
+        assert!(rows[0].1.ends_with("s 3.00         75%          1.00"), "{}", rows[0].1);
+        assert!(rows[2].1.ends_with("s -            -            1.00"), "{}", rows[2].1);
         assert_eq!(
             SPEED_UP_TITLES.lines().last().and_then(|titles| titles.find("ratio")),
             rows[0].1.find("1.00")
@@ -371,9 +358,9 @@ mod tests {
         let speed_up = |value, error| {
             SpeedUp { ratio: Ratio { value, error }, efficiency: value / 2.0 }.text()
         };
-        assert_eq!(speed_up(1.8, Some(0.1)), "1.80 ± 0.10  90 ± 5 %      ");
-        assert_eq!(speed_up(5.46, Some(9.0)), "at most 14   at most 723 % ");
-        assert_eq!(speed_up(1.8, None), "1.80         90 %          ");
+        assert_eq!(speed_up(1.8, Some(0.1)), "1.80 ± 0.10  90 ± 5%      ");
+        assert_eq!(speed_up(5.46, Some(9.0)), "at most 14   at most 723% ");
+        assert_eq!(speed_up(1.8, None), "1.80         90%          ");
         let text = |value, error| Ratio { value, error }.to_string();
         assert_eq!(text(34.0, Some(120.0)), "at most 150");
     }

@@ -20,6 +20,8 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timings> {
                     size: BoardSize::new(n).expect("in range"),
                     configuration: Configuration { engine, kernel: Kernel::PORTABLE, threads },
                     total: 1,
+                    units: 1 << 16,
+                    cpu_seconds: 4.0 * median * threads as f64,
                     seconds: [0.9, 1.0, 1.0, 1.0, 1.3].map(|part| part * median).to_vec(),
                 });
             }
@@ -29,7 +31,7 @@ fn rows(engines: &[Engine], sizes: &[u32], threads: &[usize]) -> Vec<Timings> {
 }
 
 fn draw(rows: &[Timings]) -> String {
-    picture(rows, &"A <CPU> & \"another\"".repeat(9))
+    picture(rows, &format!("1.0.0+{}", "0123456789".repeat(9)), &"A <CPU> & \"another\"".repeat(9))
 }
 
 /// The texts, each with its left, top, right and bottom.
@@ -119,7 +121,19 @@ fn every_engine_with_every_kernel_has_its_points_on_the_fewest_threads() {
             many(threads[0], "thread")
         );
         assert!(svg.contains(&caption), "{svg}");
+        // The runs are too short to say how busy the machine was.
+        let origin = format!(">{}; nqueens 1.0.0+0123456789", today());
+        assert!(svg.contains(&origin), "{svg}");
     }
+}
+
+/// Of 5.2 s in five runs, four were CPU time.
+#[test]
+fn the_caption_says_how_busy_the_machine_was() {
+    let svg = draw(&rows(Engine::ALL, &[14, 15], &[2]));
+    let origin =
+        format!(">{}; each thread had a CPU for at least 77% of the time; nqueens ", today());
+    assert!(svg.contains(&origin), "{svg}");
 }
 
 #[test]
@@ -147,7 +161,9 @@ fn a_speed_up_has_a_line_for_each_board_and_that_of_perfect_scaling() {
         size: BoardSize::new(16).expect("in range"),
         configuration: Configuration { threads, ..colours },
         total: 1,
+        units: 1,
         seconds: seconds.to_vec(),
+        cpu_seconds: 1.0,
     };
     let all = [on(2, &[2.0]), on(4, &[1.0, 0.5, 2.0])];
     let point = Point::of_speed_up(&all[1], &all, 2).expect("it is there on two threads");
