@@ -227,8 +227,9 @@ fn results_name_their_build_their_date_and_their_machine() {
     let machine = json(&output(&["cpu", "--json"]));
     let version = crate::common::version();
     let host = crate::common::host_name();
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
         &["count", "8"],
+        &["count", "8", "--place", "a1"],
         &["table", "8"],
         &["estimate", "8", "--seconds", "0.1"],
         &["compare", "8", "--engines", "bitmask", "--threads", "1", "--repeat", "1"],

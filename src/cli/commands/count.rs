@@ -157,6 +157,9 @@ impl CountArgs {
             .entry("threads", session.threads())
             .row("time", duration(elapsed))
             .field("seconds", json_seconds(elapsed));
+        if self.format.json {
+            report.origin();
+        }
         Ok(Exit::Done.answer(self.format, report))
     }
 
