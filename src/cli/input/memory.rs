@@ -4,8 +4,6 @@
 use std::env;
 use std::ffi::OsStr;
 
-use parse_size::Config;
-
 use crate::error::Error;
 use crate::machine::memory::StatedMemory;
 
@@ -13,10 +11,6 @@ const VARIABLE: &str = "NQUEENS_MEMORY";
 /// The smallest amount of memory that the variable can state. A smaller number lacks its unit, because nobody who
 /// writes 64 means 64 bytes.
 const MIN_STATED_BYTES: u64 = 1 << 20;
-/// The largest number of digits whose value always fits in a `u64`. The crate that reads sizes rounds longer numbers,
-/// and some of them overflow in this.
-const MAX_DIGITS: usize = 19;
-
 /// Returns what the variable says. An empty variable says nothing.
 ///
 /// # Errors
@@ -30,21 +24,27 @@ pub(crate) fn stated_memory() -> Result<Option<StatedMemory>, Error> {
     Ok(Some(StatedMemory { bytes: parse_bytes(&stated)?, name: VARIABLE }))
 }
 
-/// Reads a number of bytes, `68719476736` or `64G`. All units are powers of 1024, because memory is sold in them, and
-/// because Slurm reads its own sizes in them.
+/// Reads a number of bytes, `68719476736`, `64G` or `64GiB`. All units are powers of 1024, because memory is sold in
+/// them, and because Slurm reads its own sizes in them.
 pub(crate) fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
+    // Bytes that are no text become a character that no size contains.
     let text = stated.to_string_lossy();
-    // The crate skips all spaces, but `6 4G` is a slip.
-    let is_one_number =
-        text.split_whitespace().skip(1).all(|word| !word.contains(char::is_numeric));
-    let has_few_digits = text.chars().filter(char::is_ascii_digit).count() <= MAX_DIGITS;
-    // Bytes that are no text have become a character that no size contains, so they are refused, too.
-    if is_one_number
-        && has_few_digits
-        && let Ok(bytes) = Config::new().with_binary().parse_size(text.trim())
-        && bytes >= MIN_STATED_BYTES
-    {
-        return Ok(bytes);
+    let size = text.trim().to_ascii_uppercase();
+    let short = size.strip_suffix("IB").or(size.strip_suffix("B")).unwrap_or(&size);
+    let mut number = short;
+    let mut unit: u64 = 1;
+    for (letter, bytes) in [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1 << 40)] {
+        if let Some(rest) = short.strip_suffix(letter) {
+            number = rest.trim_end();
+            unit = bytes;
+        }
+    }
+    let bytes = number.parse().unwrap_or(0.0) * unit as f64;
+    // This is 2^64.
+    let too_many = u64::MAX as f64;
+    if (MIN_STATED_BYTES as f64..too_many).contains(&bytes) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        return Ok(bytes as u64);
     }
     let advice = "set it to a size such as 64G or 1.5T, or unset it";
     Err(Error::invalid("an amount of memory for NQUEENS_MEMORY", text, advice))
@@ -85,13 +85,8 @@ mod tests {
             ["much", "-1G", "64Q", "64GG", "64G of memory", "G", " ", "1,5T", "64\u{fffd}G"];
         // None of these is enough memory for a count of any size.
         let small = ["0", "0G", "0.0", "64", "1e-9T", "1048575"];
-        // The last two are the largest `u64` with one digit more, which overflows when it is rounded.
-        let large = [
-            "16777216T",
-            "99999999999999999999999",
-            "184467440737095516157",
-            "1.84467440737095516157G",
-        ];
+        // The first and the last are just too large, 2^64 and 2^64 rounded up.
+        let large = ["16777216T", "99999999999999999999999", "inf", "18446744073709551616"];
         let mut texts: Vec<&OsStr> = Vec::new();
         texts.extend(words.map(OsStr::new));
         texts.extend(small.map(OsStr::new));
