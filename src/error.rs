@@ -139,7 +139,8 @@ impl fmt::Display for InvalidValue {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LackOfMemory {
-    pub(crate) user: MemoryUser,
+    /// What needs the memory, such as `engine colours`.
+    pub(crate) user: String,
     /// The size of the board.
     pub(crate) n: u32,
     /// The number of threads, each of which needs the memory. `None` if it is needed once.
@@ -147,13 +148,13 @@ pub struct LackOfMemory {
     /// The bytes that each thread may need. Under a limit that also counts reserved memory, they include what a thread
     /// only reserves.
     pub(crate) bytes: u64,
-    /// A limit that leaves too little memory. If several limits do, it is the one that is hardest to change.
+    /// The limit that leaves the least memory.
     pub(crate) limit: String,
     /// The bytes that the count may use under this limit at this moment.
     pub(crate) usable: u64,
-    /// What would give the count its memory under this limit.
-    pub(crate) remedy: Remedy,
-    /// The number of threads that fit at this moment under all limits. It is 0 if the memory is needed once.
+    /// Whether it would be enough if other processes used no memory.
+    pub(crate) fits_without_others: bool,
+    /// The number of threads that fit at this moment. It is 0 if the memory is needed once.
     pub(crate) fitting_threads: usize,
 }
 
@@ -186,42 +187,6 @@ impl fmt::Display for LackOfMemory {
         }
         write!(f, ", but {limit} leaves only {}", available_bytes(self.usable))
     }
-}
-
-/// What needs memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MemoryUser {
-    /// The threads of engine `colours`.
-    Colours,
-    /// The threads of another engine, which has this name.
-    OtherEngine(&'static str),
-    /// The threads of [`verify`](crate::verify).
-    Recount,
-    ListOfUnits,
-    RecordOfUnits,
-}
-
-impl fmt::Display for MemoryUser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Colours => f.write_str("engine colours"),
-            Self::OtherEngine(name) => write!(f, "engine {name}"),
-            Self::Recount => f.write_str("the recount"),
-            Self::ListOfUnits => f.write_str("the list of units"),
-            Self::RecordOfUnits => f.write_str("the record of all units"),
-        }
-    }
-}
-
-/// What gives a count the memory that it lacks, the easiest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Remedy {
-    /// Waiting until other programs give their memory back.
-    Waiting,
-    /// A higher limit, because this one leaves too little whatever other programs do.
-    HigherLimit,
-    /// A machine with more memory.
-    LargerMachine,
 }
 
 /// Returns `1 thread` or `8 threads`.

@@ -102,7 +102,7 @@ pub use count::{Count, Estimate, Observer, OnProgress, Outcome, SoFar, Start, co
 pub use engine::{Engine, Kernel, RowDomains, WhichCount};
 pub use error::{Error, InvalidValue, LackOfMemory};
 #[cfg(feature = "cli")]
-pub(crate) use machine::memory::Memory;
+pub(crate) use machine::memory::MemoryLimit;
 #[cfg(feature = "cli")]
 pub(crate) use machine::{Cpu, MAX_THREADS, cores, thread_pool};
 pub use plan::done::{Sum, UnitsDone};

@@ -1,9 +1,6 @@
 //! This machine: its CPU, its memory and the limits on it, its threads, its name and its date.
 
 pub(crate) mod date;
-#[cfg(test)]
-pub(crate) mod fake_root;
-pub(crate) mod groups;
 pub(crate) mod memory;
 
 use std::fs;
@@ -18,7 +15,7 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::error::Error;
 use crate::numbers::available_bytes;
-use memory::process_limits;
+use memory::MemoryLimit;
 
 /// The largest number of threads that a count can start.
 ///
@@ -43,35 +40,24 @@ pub(crate) fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
     }
     check_stacks(threads)?;
-    let mut started = Vec::new();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
-        .spawn_handler(|thread| {
-            let name = format!("nqueens-{}", thread.index());
-            started.push(Builder::new().name(name).spawn(|| thread.run())?);
-            Ok(())
-        })
+        .thread_name(|index| format!("nqueens-{index}"))
         .build();
-    pool.map_err(|error| {
-        // Without a pool the started threads end. Until then they count against the limit that refused the others, so
-        // nobody could say which limit that was.
-        for thread in started {
-            let _ = thread.join();
-        }
-        Error::ThreadsNotStarted { threads, reason: error.to_string() }
-    })
+    pool.map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
 }
 
-/// Checks that the limits of this process leave room for the stacks of some threads, and for their first allocations.
-/// Without room, an allocation may fail while the threads are being started, which would end the program.
+/// Checks that the limits of this process leave room for the stacks of some threads. Without room, an allocation may
+/// fail while the threads are being started, which would end the program.
 fn check_stacks(threads: usize) -> Result<(), Error> {
     let needed = threads as u64 * (STACK + STARTING_THREAD);
-    for limit in process_limits() {
+    for limit in MemoryLimit::of_process() {
         if limit.available < needed {
+            let needed = needed.div_ceil(1 << 20);
             let available = available_bytes(limit.available);
-            let leaves = format!("{} leaves only {available}", limit.limit);
+            let name = limit.name;
             let reason =
-                format!("their stacks take {} MiB, but {leaves}", needed.div_ceil(1 << 20));
+                format!("their stacks take {needed} MiB, but {name} leaves only {available}");
             return Err(Error::ThreadsNotStarted { threads, reason });
         }
     }
@@ -96,8 +82,7 @@ pub(crate) fn run_on<T: Send>(
     })
 }
 
-/// The CPU of this machine. What the operating system does not report is `None`, for example without `/proc`, or where
-/// `/proc` shows only processes.
+/// The CPU of this machine. What the operating system does not report is `None`, for example without `/proc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu {
     pub(crate) brand: Option<String>,
@@ -113,15 +98,15 @@ impl Cpu {
     pub(crate) fn detect() -> Self {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
-        let brand = system.cpus().first().map(|cpu| cpu.brand().trim().to_owned());
-        // A system that reports less than this process may use is not to be believed.
-        let logical_cores = Some(system.cpus().len()).filter(|reported| *reported >= cores());
-        let mut physical_cores = System::physical_core_count().filter(|reported| *reported > 0);
-        if physical_cores.is_none() && logical_cores.is_some() {
-            // Where the system reports nothing, this would be the number of cores that the process may use.
-            physical_cores = Some(num_cpus::get_physical());
+        let Some(cpu) = system.cpus().first() else {
+            return Self { brand: None, physical_cores: None, logical_cores: None };
+        };
+        let brand = cpu.brand().trim().to_owned();
+        Self {
+            brand: Some(brand).filter(|brand| !brand.is_empty()),
+            physical_cores: Some(num_cpus::get_physical()),
+            logical_cores: Some(system.cpus().len()),
         }
-        Self { brand: brand.filter(|brand| !brand.is_empty()), physical_cores, logical_cores }
     }
 }
 

@@ -13,10 +13,11 @@ use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
 use crate::engine::unit::{self, Interrupt, RowDomains, Units};
-use crate::engine::{Engine, Kernel, WhichCount, count_domains, recount_bytes};
-use crate::error::{Error, MemoryUser};
+use crate::engine::{Engine, Kernel, WhichCount, count_domains};
+use crate::error::Error;
 use crate::machine::memory::StatedMemory;
-use memory::{RECOUNT_RESERVE, check_memory_of_threads, check_memory_once};
+pub(crate) use memory::ThreadMemory;
+use memory::check_memory_once;
 
 /// The units of one count.
 ///
@@ -78,7 +79,7 @@ impl Plan {
         check_split_rows(split_rows)?;
         let rows = split_rows.unwrap_or(default_split_rows(size));
         let list_bytes = engine.list_bytes(size, rows);
-        check_memory_once(MemoryUser::ListOfUnits, size, list_bytes, stated_memory)?;
+        check_memory_once("the list of units", size, list_bytes, stated_memory)?;
         let list = Arc::from(engine.units(size, rows));
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
         let which = WhichCount::First;
@@ -142,7 +143,7 @@ impl Plan {
     }
 
     /// Checks that there is memory for something that is needed once, whatever the number of threads.
-    pub(crate) fn check_memory_of(&self, user: MemoryUser, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn check_memory_of(&self, user: &str, bytes: u64) -> Result<(), Error> {
         check_memory_once(user, self.size, bytes, self.stated_memory)
     }
 
@@ -174,14 +175,8 @@ impl Plan {
     ///
     /// [`Error::LacksMemory`] if it has not.
     pub(crate) fn check_memory(&self, threads: usize) -> Result<(), Error> {
-        let engine = self.engine;
-        let bytes = engine.memory_of_thread(self.size);
-        let reserve = engine.worker_reserve(self.size);
-        let user = match engine {
-            Engine::Colours => MemoryUser::Colours,
-            other => MemoryUser::OtherEngine(other.name()),
-        };
-        check_memory_of_threads(user, self.size, bytes, reserve, threads, self.stated_memory)
+        let memory = ThreadMemory::of_engine(self.engine, self.size);
+        memory.check_started(threads, self.stated_memory).map_err(Error::LacksMemory)
     }
 
     /// Returns how [`Plan::recount`] counts the units.
@@ -193,20 +188,18 @@ impl Plan {
         }
     }
 
+    /// Returns what each thread needs that [recounts](Self::recount) units.
+    pub(crate) fn recount_memory(&self) -> ThreadMemory {
+        match self.recount_method() {
+            RecountMethod::EachColour => ThreadMemory::of_each_colour(self.size),
+            RecountMethod::Backtracking => ThreadMemory::of_backtracking(self.size),
+        }
+    }
+
     /// Checks that this machine has enough memory to [recount](Self::recount) units on this number of threads.
     pub(crate) fn check_recount_memory(&self, threads: usize) -> Result<(), Error> {
-        let bytes = match self.recount_method() {
-            RecountMethod::EachColour => recount_bytes(self.size),
-            RecountMethod::Backtracking => 0,
-        };
-        check_memory_of_threads(
-            MemoryUser::Recount,
-            self.size,
-            bytes,
-            RECOUNT_RESERVE,
-            threads,
-            self.stated_memory,
-        )
+        let memory = self.recount_memory();
+        memory.check_started(threads, self.stated_memory).map_err(Error::LacksMemory)
     }
 
     /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes, which are
@@ -418,7 +411,7 @@ mod tests {
         let stated_memory = Some(StatedMemory { bytes: 1 << 22, name: "the test" });
         let plan = Plan { stated_memory, ..plan };
         let many = 1_000_000_000;
-        let once = |bytes| plan.check_memory_of(MemoryUser::RecordOfUnits, bytes);
+        let once = |bytes| plan.check_memory_of("the test", bytes);
         assert_eq!(once(3 << 20), Ok(()));
         assert!(matches!(once(4 << 20), Err(Error::LacksMemory(_))));
         assert!(matches!(plan.check_memory(many), Err(Error::LacksMemory(_))));

@@ -33,8 +33,8 @@ impl Exit {
                 "stopped, not complete, or nothing recorded yet: with a journal, the same command resumes"
             }
             Self::Temporary => {
-                "temporarily impossible (memory or threads that others use, a shard that is being counted): the same \
-                 command works later, or on another machine"
+                "temporarily impossible (memory that others use, a shard that is being counted): the same command works \
+                 later, or on another machine"
             }
         }
     }

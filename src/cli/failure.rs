@@ -3,6 +3,5 @@
 #[expect(clippy::module_inception, reason = "a failure is what the room is about")]
 pub(crate) mod failure;
 pub(crate) mod signals;
-mod thread_limits;
 pub(crate) mod warnings;
 pub(crate) mod way_out;

@@ -182,9 +182,14 @@ impl<'a> Count<'a> {
     ///
     /// The errors of [`Plan::new`].
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
-        let engine = self.engine_asked().unwrap_or(Engine::auto(self.size));
+        let engine = self.new_engine();
         let plan = Plan::with_memory(self.size, engine, self.split_rows, self.stated_memory)?;
         Ok(plan.for_count(self.which))
+    }
+
+    /// Returns the engine of this count, as it is without journals.
+    pub(crate) fn new_engine(&self) -> Engine {
+        self.engine_asked().unwrap_or(Engine::auto(self.size))
     }
 
     /// Returns which journals in a folder belong to this count.

@@ -1,21 +1,20 @@
 //! Checks that there is memory before it is needed, because a process that takes too much is killed.
 
-use std::cmp::Reverse;
-
 use crate::board::size::BoardSize;
-use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
+use crate::engine::{Engine, recount_bytes};
+use crate::error::{Error, LackOfMemory};
 use crate::machine::STACK;
-use crate::machine::memory::{Memory, StatedMemory, process_limits};
+use crate::machine::memory::{MemoryLimit, StatedMemory};
 
 const MIB: u64 = 1 << 20;
 /// The bytes that a thread of a recount may reserve beyond those that it uses, mostly for small allocations.
-pub(super) const RECOUNT_RESERVE: u64 = MIB;
+const RECOUNT_RESERVE: u64 = MIB;
 /// The least memory that is checked before it is used. To ask for all limits takes longer than a small count.
 const MIN_CHECKED: u64 = MIB;
 
-/// Checks that every limit on memory leaves this many bytes. They are needed once, however many threads there are.
+/// Checks that there are these bytes for something that is needed once, however many threads there are.
 pub(super) fn check_memory_once(
-    user: MemoryUser,
+    user: &str,
     size: BoardSize,
     bytes: u64,
     stated: Option<StatedMemory>,
@@ -23,136 +22,148 @@ pub(super) fn check_memory_once(
     if bytes < MIN_CHECKED {
         return Ok(());
     }
-    let mut refusals = Vec::new();
-    for limit in Memory::limits(stated) {
-        if limit.usable() < bytes {
-            refusals.push(Refusal {
-                bytes,
-                fitting_threads: 0,
-                remedy: limit.remedy(bytes),
-                limit,
-            });
-        }
+    let limits = MemoryLimit::all(stated);
+    let Some(limit) = limits.into_iter().min_by_key(|limit| limit.available) else { return Ok(()) };
+    if bytes <= limit.usable() {
+        return Ok(());
     }
-    match hardest(refusals) {
-        Some(refusal) => Err(refusal.lacks_memory(user, size, None, 0)),
-        None => Ok(()),
-    }
+    Err(Error::LacksMemory(LackOfMemory {
+        user: user.to_owned(),
+        n: size.get(),
+        threads: None,
+        bytes,
+        usable: limit.usable(),
+        fits_without_others: limit.fits_without_others(bytes),
+        limit: limit.name,
+        fitting_threads: 0,
+    }))
 }
 
-/// Checks that every limit on memory lets these threads run.
-///
-/// A thread uses `bytes`, and reserves `reserve` bytes more.
-pub(super) fn check_memory_of_threads(
-    user: MemoryUser,
+/// The memory that each thread needs for its work on a board.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadMemory {
+    /// What needs the memory, such as `engine colours`.
+    user: String,
     size: BoardSize,
+    /// The bytes that it uses.
     bytes: u64,
+    /// The bytes that it may reserve beyond those, without its stack.
     reserve: u64,
-    threads: usize,
-    stated: Option<StatedMemory>,
-) -> Result<(), Error> {
-    let mut refusals = Vec::new();
-    for limit_now in limits_for(bytes.saturating_mul(threads as u64), stated) {
-        let bytes_of_thread = counted_bytes(&limit_now, bytes, reserve);
-        let limit = without_stacks(limit_now, threads);
-        // Any number of threads fits if they need no memory.
-        let Some(fitting_threads) = limit.usable().checked_div(bytes_of_thread) else { continue };
-        if fitting_threads < threads as u64 {
-            let needed = bytes_of_thread.saturating_mul(threads as u64);
-            let remedy = limit.remedy(needed);
-            refusals.push(Refusal { bytes: bytes_of_thread, fitting_threads, remedy, limit });
+}
+
+impl ThreadMemory {
+    /// Returns what a thread needs that counts with an engine.
+    pub(crate) fn of_engine(engine: Engine, size: BoardSize) -> Self {
+        Self {
+            user: format!("engine {engine}"),
+            size,
+            bytes: engine.memory_of_thread(size),
+            reserve: engine.worker_reserve(size),
         }
     }
-    let fewest = refusals.iter().map(|refusal| refusal.fitting_threads).min();
-    match (hardest(refusals), fewest) {
-        (Some(refusal), Some(fewest)) => {
-            // There are fewer than the threads that were asked for.
-            let fewest = usize::try_from(fewest).unwrap_or(threads);
-            Err(refusal.lacks_memory(user, size, Some(threads), fewest))
+
+    /// Returns what a thread needs that recounts units by backtracking.
+    pub(super) fn of_backtracking(size: BoardSize) -> Self {
+        Self { user: "the recount".to_owned(), size, bytes: 0, reserve: RECOUNT_RESERVE }
+    }
+
+    /// Returns what a thread needs that recounts units by a search of each colour.
+    pub(super) fn of_each_colour(size: BoardSize) -> Self {
+        Self { bytes: recount_bytes(size), ..Self::of_backtracking(size) }
+    }
+
+    /// Checks that all limits on memory leave room for threads that are not started yet.
+    #[cfg(feature = "cli")]
+    pub(crate) fn check_before_start(
+        &self,
+        threads: usize,
+        stated: Option<StatedMemory>,
+    ) -> Result<(), LackOfMemory> {
+        self.check(threads, self.limits(threads, stated))
+    }
+
+    /// Checks that all limits on memory leave room for the work of threads that have started.
+    pub(super) fn check_started(
+        &self,
+        threads: usize,
+        stated: Option<StatedMemory>,
+    ) -> Result<(), LackOfMemory> {
+        let mut limits = self.limits(threads, stated);
+        for limit in &mut limits {
+            // Where reserved memory counts, their stacks do already, but with fewer threads there would be fewer stacks.
+            if limit.counts_reserved {
+                limit.available += threads as u64 * STACK;
+            }
         }
-        _ => Ok(()),
+        self.check(threads, limits)
     }
-}
 
-/// Returns the bytes of a thread that count under a limit.
-fn counted_bytes(limit: &Memory, bytes: u64, reserve: u64) -> u64 {
-    if limit.counts_reserved { bytes + reserve + STACK } else { bytes }
-}
-
-/// Returns a limit as it was before these threads started. Since then their stacks count as used where reserved memory
-/// counts, but with fewer threads there would be fewer stacks.
-fn without_stacks(limit: Memory, threads: usize) -> Memory {
-    if !limit.counts_reserved {
-        return limit;
+    /// Returns the limits that may matter. If the threads use little, these are only the limits of the process, which are
+    /// asked in no time.
+    fn limits(&self, threads: usize, stated: Option<StatedMemory>) -> Vec<MemoryLimit> {
+        if self.bytes.saturating_mul(threads as u64) >= MIN_CHECKED {
+            MemoryLimit::all(stated)
+        } else {
+            MemoryLimit::of_process()
+        }
     }
-    let available = limit.available + threads as u64 * STACK;
-    Memory { available, ..limit }
-}
 
-/// Returns the limits that may matter to threads that use this many bytes in all. If the bytes are few, these are only
-/// the limits that also count stacks and reserved memory.
-fn limits_for(bytes: u64, stated: Option<StatedMemory>) -> Vec<Memory> {
-    if bytes >= MIN_CHECKED { Memory::limits(stated) } else { process_limits() }
-}
-
-/// A limit that leaves too little memory.
-struct Refusal {
-    /// The bytes that each thread needs under this limit.
-    bytes: u64,
-    /// The number of threads that fit under this limit.
-    fitting_threads: u64,
-    remedy: Remedy,
-    limit: Memory,
-}
-
-/// Returns the refusal that is hardest to change. If waiting helps under one limit but never under another, the user
-/// must know of the other. Among equals it is the limit under which the fewest threads fit, or the fewest bytes.
-fn hardest(refusals: Vec<Refusal>) -> Option<Refusal> {
-    refusals.into_iter().min_by_key(|refusal| {
-        (Reverse(refusal.remedy), refusal.fitting_threads, refusal.limit.usable())
-    })
-}
-
-impl Refusal {
-    /// Makes the error of this refusal.
-    fn lacks_memory(
-        self,
-        user: MemoryUser,
-        size: BoardSize,
-        threads: Option<usize>,
-        fitting_threads: usize,
-    ) -> Error {
-        Error::LacksMemory(LackOfMemory {
-            user,
-            n: size.get(),
-            threads,
-            bytes: self.bytes,
-            usable: self.limit.usable(),
-            limit: self.limit.limit,
-            remedy: self.remedy,
+    fn check(&self, threads: usize, limits: Vec<MemoryLimit>) -> Result<(), LackOfMemory> {
+        let tightest = limits.into_iter().min_by_key(|limit| self.fitting_threads(limit));
+        let Some(limit) = tightest else { return Ok(()) };
+        let fitting_threads = self.fitting_threads(&limit);
+        if fitting_threads >= threads {
+            return Ok(());
+        }
+        let bytes = self.bytes_under(&limit);
+        Err(LackOfMemory {
+            user: self.user.clone(),
+            n: self.size.get(),
+            threads: Some(threads),
+            bytes,
+            usable: limit.usable(),
+            fits_without_others: limit.fits_without_others(bytes.saturating_mul(threads as u64)),
+            limit: limit.name,
             fitting_threads,
         })
+    }
+
+    /// Returns the number of threads that fit under a limit.
+    fn fitting_threads(&self, limit: &MemoryLimit) -> usize {
+        match limit.usable().checked_div(self.bytes_under(limit)) {
+            Some(threads) => usize::try_from(threads).unwrap_or(usize::MAX),
+            // Any number of threads fits if they need no memory.
+            None => usize::MAX,
+        }
+    }
+
+    /// Returns the bytes of a thread that count under a limit.
+    fn bytes_under(&self, limit: &MemoryLimit) -> u64 {
+        if limit.counts_reserved { self.bytes + self.reserve + STACK } else { self.bytes }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     /// A machine that lets a count use this many bytes.
     fn with_usable(bytes: u64) -> Option<StatedMemory> {
         Some(StatedMemory { bytes: bytes / 3 * 4, name: "the test" })
     }
 
+    fn board() -> BoardSize {
+        BoardSize::new(20).expect("in range")
+    }
+
+    fn thread_memory(bytes: u64) -> ThreadMemory {
+        ThreadMemory { bytes, ..ThreadMemory::of_backtracking(board()) }
+    }
+
     /// The number of threads that fit, if these do not.
     fn fitting(bytes: u64, threads: usize, stated: Option<StatedMemory>) -> Option<usize> {
-        let size = BoardSize::new(20).expect("in range");
-        match check_memory_of_threads(MemoryUser::Colours, size, bytes, 0, threads, stated) {
-            Ok(()) => None,
-            Err(Error::LacksMemory(lack)) => Some(lack.fitting_threads),
-            Err(other) => panic!("{other}"),
-        }
+        let checked = thread_memory(bytes).check_started(threads, stated);
+        checked.err().map(|lack| lack.fitting_threads)
     }
 
     #[test]
@@ -168,8 +179,7 @@ mod tests {
     #[test]
     fn what_takes_less_than_a_megabyte_is_not_checked() {
         let check = |bytes, usable| {
-            let size = BoardSize::new(20).expect("in range");
-            check_memory_once(MemoryUser::Colours, size, bytes, with_usable(usable)).is_ok()
+            check_memory_once("the test", board(), bytes, with_usable(usable)).is_ok()
         };
         assert!(check(MIN_CHECKED - 1, 0));
         assert!(!check(MIN_CHECKED, 0));
@@ -179,15 +189,37 @@ mod tests {
         assert_eq!(fitting(MIN_CHECKED, 1, with_usable(0)), Some(0));
     }
 
+    fn limit(name: &str, bytes: u64, counts_reserved: bool) -> MemoryLimit {
+        let (total, available, without_others) = (bytes, bytes, bytes);
+        MemoryLimit { name: name.to_owned(), total, available, without_others, counts_reserved }
+    }
+
     #[test]
     fn stacks_and_reserves_count_where_reserved_memory_counts() {
-        let stated = with_usable(3 << 20).expect("a machine");
-        let limits = Memory::limits(Some(stated));
-        let machine = limits.into_iter().next().expect("the machine is the first");
-        assert_eq!(without_stacks(machine.clone(), 2), machine);
-        assert_eq!(counted_bytes(&machine, 5, 7), 5);
-        let own = Memory { counts_reserved: true, ..machine };
-        assert_eq!(without_stacks(own.clone(), 2).available, own.available + 2 * STACK);
-        assert_eq!(counted_bytes(&own, 5, 7), 12 + STACK);
+        let thread = thread_memory(MIB);
+        let of_thread = MIB + RECOUNT_RESERVE + STACK;
+        for (counts_reserved, bytes) in [(false, MIB), (true, of_thread)] {
+            let limit = limit("the test", 4 * bytes, counts_reserved);
+            assert_eq!(thread.fitting_threads(&limit), 3, "{limit:?}");
+        }
+    }
+
+    /// It need not be the limit that leaves the fewest bytes, because a thread reserves more than it uses.
+    #[test]
+    fn a_refusal_names_the_limit_under_which_the_fewest_threads_fit() {
+        let limits =
+            vec![limit("machine", 40 << 20, false), limit("of the process", 48 << 20, true)];
+        let lack = thread_memory(MIB).check(31, limits).expect_err("too many");
+        assert_eq!((&*lack.limit, lack.fitting_threads), ("of the process", 9));
+    }
+
+    #[test]
+    fn memory_that_others_use_is_told_from_memory_that_is_not_there() {
+        let thread = thread_memory(MIB);
+        let shared = MemoryLimit { available: 4 << 20, ..limit("shared", 8 << 20, false) };
+        for (threads, expected) in [(6, true), (7, false)] {
+            let lack = thread.check(threads, vec![shared.clone()]).expect_err("three fit");
+            assert_eq!((lack.fitting_threads, lack.fits_without_others), (3, expected));
+        }
     }
 }

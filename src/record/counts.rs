@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, MemoryUser};
+use crate::error::Error;
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
 
@@ -41,7 +41,7 @@ impl Counts {
     pub(super) fn put(&mut self, done: &UnitsDone) -> Result<(), Error> {
         if self.counts.is_empty() {
             let bytes = self.plan.units() as u64 * size_of::<u64>() as u64;
-            self.plan.check_memory_of(MemoryUser::RecordOfUnits, bytes)?;
+            self.plan.check_memory_of("the record of all units", bytes)?;
             self.counts = vec![0; self.plan.units()];
         }
         let places = &mut self.counts[done.units.clone()];

@@ -1,18 +1,19 @@
-//! Promise: a thread takes the stated memory at most, and a count that does not fit does not begin. The message names
-//! what fits. Exit code 4 is for memory and threads that others use, and never for a limit of the process itself or of
-//! its own control group. docs/CLUSTER.md makes this promise under "Memory" and "Threads". Reading journals takes the
-//! memory that docs/JOURNAL.md states under "Memory".
+//! Promise: a thread takes the stated memory at most. Without `--threads`, a command runs as many threads as fit. With
+//! it, a count that does not fit does not begin, and the message names what fits. Exit code 4 is only for memory that
+//! others use. docs/CLUSTER.md makes this promise under "Memory". Reading journals takes the memory that docs/JOURNAL.md
+//! states under "Memory".
 //!
 //! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
 //! with `cargo test --test promises -- --ignored memory::`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -108,12 +109,6 @@ fn answers(output: &Output, answer: &str) {
     assert_eq!(stdout(output), answer, "{output:?}");
 }
 
-/// Waits until a process has become `sleep`.
-fn wait_for_sleep(process: &mut Child) {
-    let name = format!("/proc/{}/comm", process.id());
-    wait_until("sleep", process, || fs::read_to_string(&name).is_ok_and(|name| name == "sleep\n"));
-}
-
 /// Where control groups can be made.
 mod needs_cgroups {
     use super::*;
@@ -126,7 +121,7 @@ mod needs_cgroups {
         let nested = Group::new("memory", "tight", "1750M");
         let inner = nested.below("roomy", "2G");
         for group in [&tight, &inner] {
-            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu", "--engine subtrees"];
+            let words = ["n = 26 on 5 threads", "--threads 3", "nqueens cpu"];
             refused(&group.run("count 26 --threads 5"), 1, &words);
             // What the message proposes does fit, until it is stopped.
             let mut shell = Command::new("sh");
@@ -136,8 +131,7 @@ mod needs_cgroups {
             send("TERM", &counting);
             let stopped = finish(counting);
             assert_eq!(stopped.status.code(), Some(3), "{:?} {}", stopped, stderr(&stopped));
-            let words = ["n = 30 on 2 threads", "--engine subtrees"];
-            refused(&group.run("count 30 --threads 2"), 1, &words);
+            refused(&group.run("count 30 --threads 2"), 1, &["n = 30 on 2 threads"]);
             // It was not counted, so no folder was made.
             let folder = fresh("memory-refused");
             for args in ["", "--shard 0/2"] {
@@ -177,14 +171,8 @@ mod needs_cgroups {
     fn threads_that_cannot_be_started_are_an_error() {
         // Beside the threads that count, there are the main thread and one that hears signals.
         let group = Group::new("pids", "pids", "6");
-        let file = group.folder.join("pids.max");
-        let raise = format!("use fewer --threads, or raise {}", arg(&file));
-        let words = ["cannot start 8 threads", &raise];
+        let words = ["cannot start 8 threads", "use fewer --threads"];
         refused(&group.run("count 12 --threads 8"), 1, &words);
-        // The child group has no limit of its own, but nobody else uses its parent's.
-        let child = group.below("child", "");
-        refused(&child.run("count 12 --threads 8"), 1, &words);
-        drop(child);
         answers(&group.run("count 12 --threads 4 --quiet"), "14200\n");
         // A terminal on which a bar is wanted, and no room for a thread that draws it: there is none.
         let bar = group.shell("count 18 --threads 4 --quiet --progress always --kernel portable");
@@ -201,45 +189,30 @@ mod needs_cgroups {
         let alone = Group::new("pids", "alone", "1");
         answers(&alone.run(&format!("merge --quiet {folder}")), "14200\n");
         answers(&alone.run(&format!("status --quiet {folder}")), "100\n");
-        refused(&alone.run(&format!("verify {folder}")), 1, &["cannot start", "alone"]);
+        refused(&alone.run(&format!("verify {folder}")), 1, &["cannot start"]);
     }
 
-    /// When the programs in the other group end, there are threads.
+    /// A count on two threads takes 700 MB, and two of them do not fit.
     #[test]
     #[ignore = "needs root and cgroups"]
-    fn threads_that_another_group_uses_are_a_temporary_lack() {
-        let parent = Group::new("pids", "shared-pids", "20");
-        let other = parent.below("other", "");
-        let child = parent.below("child", "");
-        let sleep = |_| {
-            let sleep = format!("echo $$ > {}/cgroup.procs && exec sleep 1000", arg(&other.folder));
-            spawn(Command::new("sh").args(["-c", &sleep]))
-        };
-        let mut sleepers: Vec<Running> = (0..15).map(sleep).collect();
-        sleepers.iter_mut().for_each(|sleeper| wait_for_sleep(sleeper));
-        let words = ["cannot start 8 threads", "try later, when other programs have ended"];
-        refused(&child.run("count 12 --threads 8"), 4, &words);
-        drop(sleepers);
-        answers(&child.run("count 12 --threads 8 --quiet"), "14200\n");
-    }
-
-    /// A count on two threads takes 700 MB, and two of them do not fit. If the other one is in the same group, waiting
-    /// is not the remedy, because the group belongs to one job.
-    #[test]
-    #[ignore = "needs root and cgroups"]
-    fn only_memory_that_other_groups_use_is_a_temporary_lack() {
+    fn only_memory_that_others_use_is_a_temporary_lack() {
         let parent = Group::new("memory", "shared-memory", "1300M");
         let other = parent.below("other", "");
         let child = parent.below("child", "");
         let counting = count_in(&other);
-        let words = ["on 2 threads", "shared-memory", "--threads 1; count where"];
+        let words = ["on 2 threads", "shared-memory", "it fits with --threads 1; try later"];
         refused(&child.run("count 26 --threads 2"), 4, &words);
+        refused(
+            &child.run("count 26 --threads 3"),
+            1,
+            &["on 3 threads", "--threads 1; count where"],
+        );
         drop(counting);
-        let own = Group::new("memory", "own-memory", "1300M");
-        let counting = count_in(&own);
-        let words = ["on 2 threads", "--threads 1; raise /sys/fs/cgroup/", "own-memory"];
-        refused(&own.run("count 26 --threads 2"), 1, &words);
-        drop(counting);
+        refused(
+            &child.run("count 26 --threads 3"),
+            1,
+            &["on 3 threads", "--threads 2; count where"],
+        );
     }
 
     /// Starts a long count in a group, and waits until it has most of its memory.
@@ -345,6 +318,14 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
     };
     let words = ["the recount needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
+    let mut without_threads = nqueens(&["verify", arg(&path)]);
+    without_threads.env("NQUEENS_MEMORY", "400M").env("NQUEENS_THREADS", "8");
+    let mut checking = spawn(without_threads.stderr(Stdio::piped()));
+    let mut line = String::new();
+    let messages = checking.stderr.take().expect("a pipe");
+    BufReader::new(messages).read_line(&mut line).expect("text");
+    assert!(line.starts_with("nqueens: 3 of 8 threads: each needs 90 MiB for n = 28"), "{line}");
+    checking.kill().expect("it runs, because these units take long");
 }
 
 /// With ZFS, Linux reports too little. Limits of groups and processes still hold.
@@ -367,6 +348,50 @@ fn a_user_may_say_how_much_memory_is_available() {
     assert!(object["memory_total"].as_u64() >= object["memory_available"].as_u64(), "{object}");
     // An empty variable counts as unset.
     answers(&with("", &["count", "14", "--quiet"]), "365596\n");
+}
+
+/// Memory in bytes of which a count may use what this many threads need, and half as much again as one of them needs.
+fn memory_for(threads: u64, bytes_of_thread: u64) -> String {
+    ((2 * threads + 1) * bytes_of_thread * 2 / 3).to_string()
+}
+
+/// The variable says how many threads there may be, and not that there must be as many.
+#[test]
+fn without_threads_a_command_runs_as_many_as_fit_and_says_so() {
+    let n = 16;
+    let memory = memory_for(2, Engine::Colours.memory_of_thread(size(n)));
+    let with = |args: &[&str]| {
+        let mut command = nqueens(args);
+        run(command.env("NQUEENS_THREADS", "5").env("NQUEENS_MEMORY", &memory))
+    };
+    let folder = fresh("memory-threads-that-fit");
+    let estimate = ["estimate", "16", "--seconds", "0.01", "--json"];
+    let count = ["count", "16", "--json", "--journal", arg(&folder)];
+    let compare = ["compare", "12,16", "--repeat", "1", "--json"];
+    for command in [&estimate[..], &count, &compare] {
+        let output = with(command);
+        let message = stderr(&output);
+        assert!(message.starts_with("nqueens: 2 of 5 threads: each needs "), "{output:?}");
+        let reason = format!(" MiB for n = {n}, and NQUEENS_MEMORY leaves ");
+        assert!(message.contains(&reason), "{output:?}");
+        assert_eq!(message.matches("of 5 threads").count(), 1, "{output:?}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        for row in stdout(&output).lines().filter(|row| row.starts_with('{')) {
+            let row: serde_json::Value = serde_json::from_str(row).expect("an object");
+            assert_eq!(row["threads"], 2, "{row}");
+        }
+    }
+    // The largest board decides, and small ones would run on all threads.
+    let table = with(&["table", "12,16", "--csv"]);
+    assert!(stderr(&table).starts_with("nqueens: 2 of 5 threads: "), "{table:?}");
+    let small = with(&["count", "12", "--json"]);
+    assert_eq!((json(&small)["threads"].as_u64(), stderr(&small)), (Some(5), ""));
+    // Whoever names the number gets it, or is refused.
+    let words = ["n = 16 on 5 threads, but NQUEENS_MEMORY leaves only", "it fits with --threads 2"];
+    refused(&with(&["estimate", "16", "--threads", "5"]), 1, &words);
+    // A count that is finished needs no memory.
+    let mut finished = nqueens(&["count", "16", "--quiet", "--journal", arg(&folder)]);
+    answers(&run(finished.env("NQUEENS_MEMORY", "1M")), "14772512\n");
 }
 
 /// The library reads no variable, so its users say it for each count.
@@ -439,20 +464,12 @@ mod needs_root {
         as_user
     }
 
-    /// The user's other processes end, but the limit stays.
     #[test]
     #[ignore = "needs root"]
-    fn a_limit_on_the_processes_of_a_user_lasts_if_it_is_below_the_threads() {
+    fn a_limit_on_the_processes_of_a_user_refuses_threads() {
         let count = [NQUEENS, "count", "12", "--threads", "8"];
-        let output = run(&mut as_user(6, &count));
-        refused(&output, 1, &["cannot start 8 threads", "raise ulimit -u"]);
-        let mut sleepers: Vec<Running> =
-            (0..8).map(|_| spawn(&mut as_user(14, &["sleep", "1000"]))).collect();
-        // Until it sleeps, it may still be a process of root.
-        sleepers.iter_mut().for_each(|sleeper| wait_for_sleep(sleeper));
-        let output = run(&mut as_user(14, &count));
-        refused(&output, 4, &["cannot start 8 threads", "try later"]);
-        drop(sleepers);
+        let words = ["cannot start 8 threads", "use fewer --threads"];
+        refused(&run(&mut as_user(6, &count)), 1, &words);
         answers(&run(as_user(14, &count).arg("--quiet")), "14200\n");
     }
 
@@ -529,23 +546,23 @@ fn the_limits_of_the_process_are_known_before_the_count() {
     assert!(stdout(&cpu).contains("memory limit ulimit -d"), "{}", stdout(&cpu));
 }
 
-/// A scheduler repeats what ends with exit code 4, and no program gives these limits back.
+/// A scheduler repeats what ends with exit code 4, and no other program uses the memory of this one.
 #[test]
 fn a_limit_of_the_process_is_never_a_temporary_lack() {
     // Under most of these limits the threads would have their memory if the program itself took none.
     for (limit, sizes) in
         [("ulimit -v", [38_000, 40_000, 42_000]), ("ulimit -d", [34_000, 36_000, 38_000])]
     {
-        let raise = format!("raise {limit}");
+        let leaves = format!("{limit} leaves only");
         let with = |kibibytes: u32, args: &str| {
             shell(&format!("{limit} {kibibytes}; exec {NQUEENS} count {args} --quiet"))
         };
         for kibibytes in sizes {
-            let words = ["n = 20 on 2 threads", &format!("{limit} leaves only"), &raise];
+            let words = ["n = 20 on 2 threads", &leaves];
             refused(&with(kibibytes, "20 --threads 2"), 1, &words);
         }
         for kibibytes in [40_000, 80_000, 120_000] {
-            let words = ["cannot start 64 threads", "use fewer --threads, or ", &raise];
+            let words = ["cannot start 64 threads", &leaves, "use fewer --threads"];
             refused(&with(kibibytes, "12 --threads 64"), 1, &words);
         }
     }
@@ -570,6 +587,26 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
     answers(&limited(100_000, subtrees, "16"), "365596\n");
     let words = ["engine subtrees needs", "ulimit -v leaves only"];
     refused(&limited(50_000, subtrees, "16"), 1, &words);
+}
+
+/// Whatever the limit is, no allocation fails.
+#[test]
+fn under_any_limit_of_address_space_a_count_runs_on_what_fits_or_is_refused() {
+    let mut fitting = BTreeSet::new();
+    for kibibytes in (16_000..200_000).step_by(8_000) {
+        let threads = "NQUEENS_THREADS=16; export NQUEENS_THREADS";
+        let limited = format!("{threads}; ulimit -v {kibibytes}; exec {NQUEENS} count 14 --quiet");
+        let output = shell(&limited);
+        let message = stderr(&output);
+        if output.status.code() == Some(1) {
+            refused(&output, 1, &["on 1 thread, but ulimit -v leaves only"]);
+        } else {
+            answers(&output, "365596\n");
+            assert!(message.lines().count() <= 1, "{kibibytes} KiB: {message}");
+        }
+        fitting.insert(message.split(" of 16 threads").next().map(str::to_owned));
+    }
+    assert!(fitting.len() > 5, "{fitting:?}");
 }
 
 /// A thread that counts a unit again needs little, but its stack and some room beside it.
@@ -611,7 +648,7 @@ fn what_cannot_be_counted_is_refused_before_any_work() {
     ] {
         // Less address space than one thread takes.
         let limited = format!("ulimit -v 400000; exec {NQUEENS} {command} --threads 1");
-        refused(&shell(&limited), 1, &["engine colours", "n = 30", "--engine subtrees"]);
+        refused(&shell(&limited), 1, &["engine colours", "n = 30", "ulimit -v leaves only"]);
     }
     assert!(!folder.exists(), "nothing was counted");
 }

@@ -154,7 +154,7 @@ fn a_folder_that_takes_no_files_is_named_as_the_reason() {
     set_mode(0o755);
     let reason = "cannot create the journal: Permission denied";
     refused(&in_it, 1, &[arg(&folder), reason, "permissions"]);
-    refused(&below, 1, &[arg(&new), reason, "permissions of its folder"]);
+    refused(&below, 1, &[arg(&new), reason, "permissions"]);
 }
 
 /// Other errors than a lack of rights, which root meets as well.

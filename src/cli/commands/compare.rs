@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use crate::forecast::core_hours;
 use crate::machine::memory::StatedMemory;
 use crate::machine::process_time;
+use crate::plan::ThreadMemory;
 use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Published, thread_pool};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -30,6 +31,7 @@ use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::input::args::{engines, kernels, named_or_all};
 use crate::cli::input::drawing::{check_drawing, drawing, write_drawing};
 use crate::cli::input::memory::stated_memory;
+use crate::cli::input::session::threads_that_fit;
 use crate::cli::input::values::{default_threads, number_of_threads, path, sizes, time};
 use crate::cli::output::format::{duration, many};
 use crate::cli::output::origin::Origin;
@@ -145,13 +147,34 @@ impl CompareArgs {
         for threads in &self.threads {
             match threads {
                 Threads::Number(number) => numbers.push(*number),
-                Threads::All => numbers.extend(doublings_up_to(default_threads()?)),
+                Threads::All => numbers.extend(doublings_up_to(self.default_threads()?)),
             }
         }
         if numbers.is_empty() {
-            numbers.push(default_threads()?);
+            numbers.push(self.default_threads()?);
         }
         Ok(numbers)
+    }
+
+    /// Returns the default number of threads, or as many as fit into memory on all boards that are counted.
+    fn default_threads(&self) -> Result<usize, Failure> {
+        let mut memory = Vec::new();
+        for configuration in self.configurations(&[default_threads()?]) {
+            for size in self.boards()? {
+                let engine = configuration.engine;
+                if engine.check(size).is_ok() && !self.is_too_slow(size, configuration) {
+                    memory.push(ThreadMemory::of_engine(engine, size));
+                }
+            }
+        }
+        threads_that_fit(&memory)
+    }
+
+    /// Returns whether the rough cost of a run is far above the limit.
+    fn is_too_slow(&self, size: BoardSize, configuration: Configuration) -> bool {
+        let core_hours = core_hours(size, configuration.engine, configuration.kernel);
+        let seconds = rough_seconds(core_hours, configuration.threads);
+        seconds > MARGIN * self.seconds_limit.as_secs_f64()
     }
 
     /// Returns the configurations with these numbers of threads, in the order of the rows.
@@ -400,9 +423,7 @@ impl<'a> Comparison<'a> {
     /// its rough cost is far above the limit.
     fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<Counted, Error> {
         let limit = self.args.seconds_limit;
-        let core_hours = core_hours(size, configuration.engine, configuration.kernel);
-        let seconds = rough_seconds(core_hours, configuration.threads);
-        if seconds > MARGIN * limit.as_secs_f64() {
+        if self.args.is_too_slow(size, configuration) {
             return Err(Error::StoppedBefore { what: "the first unit" });
         }
         let begun = Instant::now();

@@ -94,7 +94,7 @@ impl CountArgs {
             return self.count_completions();
         }
         let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
-        let mut session = Session::new(&self.machine)?;
+        let mut session = Session::new(&self.machine, &[choice.memory_of_thread(self.n)])?;
         if self.journal.is_none() {
             session.progress.warn_of_long_counts();
         }

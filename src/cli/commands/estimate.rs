@@ -55,7 +55,7 @@ pub(crate) struct EstimateArgs {
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::new(&self.engine);
-        let session = Session::new(&self.machine)?;
+        let session = Session::new(&self.machine, &[choice.memory_of_thread(self.n)])?;
         session.announce_slow_engine(self.n, choice);
         let milliseconds = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
         session.progress.begin("estimate", [0, milliseconds], Work::Sample);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{BoardSize, Outcome, Published};
+use crate::{BoardSize, Error, Outcome, Published};
 use clap::Args;
 
 use crate::cli::commands::count::stopped_text;
@@ -39,13 +39,17 @@ pub(crate) struct TableArgs {
 impl TableArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::new(&self.engine);
-        let mut session = Session::new(&self.machine)?;
+        let mut memory = Vec::new();
+        for size in self.boards()? {
+            memory.push(choice.memory_of_thread(size));
+        }
+        let mut session = Session::new(&self.machine, &memory)?;
         session.progress.warn_of_long_counts();
         self.format.remark(TITLES)?;
         let mut exit = Exit::Done;
         let mut is_first = true;
-        for n in self.sizes.iter().cloned().flatten() {
-            let counted = count_board(BoardSize::new(n)?, choice, &session);
+        for size in self.boards()? {
+            let counted = count_board(size, choice, &session);
             let board = counted.map_err(|failure| failure.after(exit))?;
             if let Published::Differs { .. } = board.published {
                 exit = Exit::Failed;
@@ -60,6 +64,11 @@ impl TableArgs {
             is_first = false;
         }
         Ok(exit)
+    }
+
+    /// Returns the boards that are named, in this order.
+    fn boards(&self) -> Result<Vec<BoardSize>, Error> {
+        self.sizes.iter().cloned().flatten().map(BoardSize::new).collect()
     }
 }
 

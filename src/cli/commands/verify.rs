@@ -49,7 +49,8 @@ impl VerifyArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let records = self.journals.read()?;
         let journals = Journals::new(&records, &self.journals)?;
-        let session = Session::new(&self.machine)?;
+        let memory = records.all()[0].plan().recount_memory();
+        let session = Session::new(&self.machine, &[memory])?;
         let seed = self.seed.unwrap_or_else(new_seed);
         let show = |recounted, all| match recounted {
             0 => session.progress.begin("verify", [0, all], Work::Steps("units")),

@@ -3,14 +3,12 @@
 //! No match on an error of the library has an arm for the rest, so a new error cannot be forgotten.
 
 use std::io::ErrorKind;
-use std::path::Path;
 
-use crate::error::{Error, LackOfMemory, MemoryUser, Remedy};
+use crate::error::{Error, LackOfMemory};
 use crate::record::{IoError, JournalError};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
-use crate::cli::failure::thread_limits::lasting_limit;
 
 /// Adds the exit code and the way out to what the library says is wrong.
 impl From<Error> for Failure {
@@ -24,19 +22,15 @@ impl From<Error> for Failure {
 fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
         Error::InvalidValue(_) => (Exit::Usage, ""),
-        Error::ThreadsNotStarted { threads, .. } => {
-            return threads_way_out(lasting_limit(*threads).as_deref());
-        }
+        Error::ThreadsNotStarted { .. } => (Exit::Failed, ": use fewer --threads"),
         Error::EntryOverflow { .. } => (Exit::Failed, ": count with --engine subtrees"),
         Error::UnitOverflow { .. } => {
             (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
         }
         Error::StoppedBefore { .. } => (Exit::Stopped, ""),
-        Error::LacksMemory(LackOfMemory { user, limit, remedy, fitting_threads, .. }) => {
-            return memory_way_out(*user, limit, *remedy, *fitting_threads);
-        }
+        Error::LacksMemory(lack) => return memory_way_out(lack),
         Error::Inconsistent { .. } => (Exit::Failed, ""),
-        Error::Journal { path, error } => journal_way_out(path, error),
+        Error::Journal { error, .. } => journal_way_out(error),
         Error::PlansDiffer { .. } => (
             Exit::Usage,
             ": name the files or folders of one of them, or for a count its --engine and --split-rows; if one is there \
@@ -46,47 +40,24 @@ fn way_out(error: &Error) -> (Exit, String) {
     (exit, text.to_owned())
 }
 
-/// Returns the exit code and the way out if threads cannot be started. Under a lasting limit, waiting is in vain.
-fn threads_way_out(lasting_limit: Option<&str>) -> (Exit, String) {
-    match lasting_limit {
-        Some(limit) => (Exit::Failed, format!(": use fewer --threads, or raise {limit}")),
-        None => {
-            let text = ": use fewer --threads, or try later, when other programs have ended";
-            (Exit::Temporary, text.to_owned())
-        }
-    }
-}
-
 /// Returns the exit code and the way out if a limit leaves too little memory.
-fn memory_way_out(
-    user: MemoryUser,
-    limit: &str,
-    remedy: Remedy,
-    fitting_threads: usize,
-) -> (Exit, String) {
-    let fewer_threads = match fitting_threads {
+fn memory_way_out(lack: &LackOfMemory) -> (Exit, String) {
+    let fewer_threads = match lack.fitting_threads {
         0 => String::new(),
         fitting => format!("it fits with --threads {fitting}; "),
     };
-    let (exit, higher_limit) = match remedy {
-        Remedy::Waiting => (Exit::Temporary, String::new()),
-        Remedy::HigherLimit => (Exit::Failed, format!("raise {limit}, or ")),
-        Remedy::LargerMachine => (Exit::Failed, String::new()),
+    let (exit, more_memory) = if lack.fits_without_others {
+        (Exit::Temporary, "try later, because other programs use memory at the moment")
+    } else {
+        (Exit::Failed, "count where there is more memory (see 'nqueens cpu')")
     };
-    let slower_engine =
-        if user == MemoryUser::Colours { ", or, much slower, with --engine subtrees" } else { "" };
-    let text = format!(
-        ": {fewer_threads}{higher_limit}count where there is more memory (see 'nqueens cpu'){slower_engine}"
-    );
-    (exit, text)
+    (exit, format!(": {fewer_threads}{more_memory}"))
 }
 
-const CHECK_DISK: &str = ": check the disk, then run the same command again";
-
 /// Returns the exit code and the way out if a journal cannot be used.
-fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, &'static str) {
+fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
     match error {
-        JournalError::Io { reason, action } => io_way_out(path, action, reason),
+        JournalError::Io { reason, .. } => io_way_out(reason),
         JournalError::NotAJournal => (
             Exit::Usage,
             ": unpack it if it is compressed; if its line 1 is damaged, count with its folder as --journal first",
@@ -103,60 +74,19 @@ fn journal_way_out(path: &Path, error: &JournalError) -> (Exit, &'static str) {
     }
 }
 
-const MAKE_ROOM: (Exit, &str) =
-    (Exit::Failed, ": make room (bytes or inodes), then run the same command again");
-
-/// Returns the exit code and the way out if the operating system refuses an action, such as `open`.
-pub(crate) fn io_way_out(path: &Path, action: &str, reason: &IoError) -> (Exit, &'static str) {
-    if is_full(reason.kind) {
-        return MAKE_ROOM;
-    }
+/// Returns the exit code and the way out if the operating system refuses to read or write a file.
+pub(crate) fn io_way_out(reason: &IoError) -> (Exit, &'static str) {
     match reason.kind {
-        // The arguments were right, so the folder was taken away since.
-        ErrorKind::NotFound | ErrorKind::NotADirectory if action == "create" => {
-            (Exit::Failed, ": make the folder again, then run the same command again")
-        }
-        ErrorKind::FileTooLarge => {
-            let text = ": raise the limit on the size of files (ulimit -f), then run the same command again";
-            (Exit::Failed, text)
-        }
-        ErrorKind::NotFound => {
-            let is_in_a_folder = path.parent().is_some_and(Path::is_dir);
-            if is_in_a_folder && action == "open" {
-                (Exit::Usage, ": name a file or folder that exists, in a folder that takes files")
-            } else {
-                (Exit::Usage, ": name a file or folder that exists")
-            }
-        }
-        ErrorKind::InvalidFilename
-        | ErrorKind::IsADirectory
-        | ErrorKind::NotADirectory
-        | ErrorKind::AlreadyExists => (Exit::Usage, ": name another one"),
-        ErrorKind::PermissionDenied if action == "write" => {
-            // The file was opened for writing, so it is not about permissions of users.
-            let text = ": its file system, or an attribute of the file (lsattr), forbids that: name another file";
-            (Exit::Failed, text)
-        }
-        ErrorKind::PermissionDenied if is_missing(path) => {
-            (Exit::Failed, ": change the permissions of its folder")
-        }
-        ErrorKind::PermissionDenied => (Exit::Failed, ": change its permissions"),
-        ErrorKind::ReadOnlyFilesystem => {
-            (Exit::Failed, ": name a file on a file system that can be written")
-        }
-        _ if action == "open" => (Exit::Failed, ": check the path and the file system"),
-        _ => (Exit::Failed, CHECK_DISK),
+        ErrorKind::NotFound => (Exit::Usage, ": name a file or folder that exists"),
+        ErrorKind::StorageFull
+        | ErrorKind::QuotaExceeded
+        | ErrorKind::WriteZero
+        | ErrorKind::FileTooLarge => (
+            Exit::Failed,
+            ": make room (disk, quota, inodes) or raise the limit on files (ulimit -f), then run the same command again",
+        ),
+        _ => (Exit::Failed, ": check the disk, the path and its permissions"),
     }
-}
-
-/// Returns whether the disk has no room.
-fn is_full(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::WriteZero)
-}
-
-/// Returns whether nothing has this name, as far as this user may see it.
-fn is_missing(path: &Path) -> bool {
-    path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 #[cfg(test)]
@@ -164,79 +94,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lack_of_memory_names_what_fits() {
-        let colours =
-            |remedy, threads| memory_way_out(MemoryUser::Colours, "ulimit -v", remedy, threads);
-        let fits = ": it fits with --threads 2; count where there is more memory (see 'nqueens cpu'), or, \
-                    much slower, with --engine subtrees";
-        assert_eq!(colours(Remedy::Waiting, 2), (Exit::Temporary, fits.to_owned()));
-        let (_, text) = colours(Remedy::Waiting, 0);
-        assert!(!text.contains("--threads"), "{text}");
-        assert_eq!(colours(Remedy::LargerMachine, 2), (Exit::Failed, fits.to_owned()));
-        let (exit, text) = colours(Remedy::HigherLimit, 2);
-        assert_eq!(exit, Exit::Failed, "nobody gives memory back under such a limit");
-        assert!(
-            text.starts_with(": it fits with --threads 2; raise ulimit -v, or count where"),
-            "{text}"
-        );
-    }
-
-    /// The exit code if the system refuses an action on a file that is there.
-    fn refused(action: &str, kind: ErrorKind) -> (Exit, &'static str) {
-        let reason = IoError { kind, message: String::new() };
-        io_way_out(Path::new("Cargo.toml"), action, &reason)
-    }
-
-    #[test]
-    fn each_refusal_of_the_system_has_its_way_out() {
-        for (action, kind, exit, words) in [
-            ("open", ErrorKind::StorageFull, Exit::Failed, "make room"),
-            ("write", ErrorKind::QuotaExceeded, Exit::Failed, "make room"),
-            ("write", ErrorKind::WriteZero, Exit::Failed, "make room"),
-            ("write", ErrorKind::FileTooLarge, Exit::Failed, "ulimit -f"),
-            ("read", ErrorKind::NotFound, Exit::Usage, "folder that exists"),
-            ("open", ErrorKind::InvalidFilename, Exit::Usage, "another one"),
-            ("open", ErrorKind::IsADirectory, Exit::Usage, "another one"),
-            ("open", ErrorKind::NotADirectory, Exit::Usage, "another one"),
-            ("open", ErrorKind::AlreadyExists, Exit::Usage, "another one"),
-            ("create", ErrorKind::NotFound, Exit::Failed, "make the folder again"),
-            ("create", ErrorKind::NotADirectory, Exit::Failed, "make the folder again"),
-            ("write", ErrorKind::PermissionDenied, Exit::Failed, "lsattr"),
-            ("open", ErrorKind::PermissionDenied, Exit::Failed, "change its permissions"),
-            ("open", ErrorKind::ReadOnlyFilesystem, Exit::Failed, "can be written"),
-            ("open", ErrorKind::Other, Exit::Failed, "check the path"),
-            ("read", ErrorKind::Other, Exit::Failed, "check the disk"),
+    fn a_lack_of_memory_names_what_fits_and_only_waiting_for_others_is_temporary() {
+        let more = "count where there is more memory (see 'nqueens cpu')";
+        let later = "try later, because other programs use memory at the moment";
+        for (fitting_threads, fits_without_others, exit, expected) in [
+            (2, false, Exit::Failed, format!(": it fits with --threads 2; {more}")),
+            (0, false, Exit::Failed, format!(": {more}")),
+            (2, true, Exit::Temporary, format!(": it fits with --threads 2; {later}")),
+            (0, true, Exit::Temporary, format!(": {later}")),
         ] {
-            let (found, text) = refused(action, kind);
-            assert_eq!(found, exit, "{action}, {kind}");
-            assert!(text.contains(words), "{action}, {kind}: {text}");
+            let lack = LackOfMemory {
+                user: "engine colours".to_owned(),
+                n: 24,
+                threads: Some(8),
+                bytes: 1 << 27,
+                limit: "ulimit -v".to_owned(),
+                usable: 1 << 28,
+                fits_without_others,
+                fitting_threads,
+            };
+            assert_eq!(memory_way_out(&lack), (exit, expected));
         }
     }
 
     #[test]
-    fn what_is_not_there_is_named_elsewhere() {
-        let missing = |path, action, kind| {
+    fn each_refusal_of_the_system_has_its_way_out() {
+        for (kind, exit, words) in [
+            (ErrorKind::StorageFull, Exit::Failed, "make room"),
+            (ErrorKind::QuotaExceeded, Exit::Failed, "make room"),
+            (ErrorKind::WriteZero, Exit::Failed, "make room"),
+            (ErrorKind::FileTooLarge, Exit::Failed, "ulimit -f"),
+            (ErrorKind::NotFound, Exit::Usage, "folder that exists"),
+            (ErrorKind::PermissionDenied, Exit::Failed, "permissions"),
+            (ErrorKind::Other, Exit::Failed, "check the disk"),
+        ] {
             let reason = IoError { kind, message: String::new() };
-            io_way_out(Path::new(path), action, &reason).1
-        };
-        let in_a_folder = "src/none.journal";
-        let without_a_folder = "none/none.journal";
-        let takes_files = "in a folder that takes files";
-        let not_found = ErrorKind::NotFound;
-        assert!(missing(in_a_folder, "open", not_found).contains(takes_files));
-        assert!(!missing(in_a_folder, "read", not_found).contains(takes_files));
-        assert!(!missing(without_a_folder, "open", not_found).contains(takes_files));
-        let denied = missing(in_a_folder, "open", ErrorKind::PermissionDenied);
-        assert_eq!(denied, ": change the permissions of its folder");
-    }
-
-    #[test]
-    fn threads_that_a_lasting_limit_forbids_never_start_later() {
-        let (exit, text) = threads_way_out(Some("ulimit -u"));
-        assert_eq!(
-            (exit, text.as_str()),
-            (Exit::Failed, ": use fewer --threads, or raise ulimit -u")
-        );
-        assert_eq!(threads_way_out(None).0, Exit::Temporary);
+            let (found, text) = io_way_out(&reason);
+            assert_eq!(found, exit, "{kind}");
+            assert!(text.contains(words), "{kind}: {text}");
+        }
     }
 }

@@ -56,6 +56,6 @@ fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
 /// Returns the failure for a file that cannot be written.
 pub(crate) fn cannot_write(option: &str, path: &Path, error: io::Error) -> Failure {
     let error = IoError::from(error);
-    let (exit, way_out) = io_way_out(path, "open", &error);
+    let (exit, way_out) = io_way_out(&error);
     exit.because(format!("{option}: cannot write {}: {error}{way_out}", path.display()))
 }

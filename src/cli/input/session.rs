@@ -3,8 +3,12 @@
 
 use crate::forecast::core_hours;
 use crate::machine::memory::StatedMemory;
+use crate::numbers::available_bytes;
+use crate::plan::ThreadMemory;
 use crate::symmetry::Classes;
-use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Plan, cores, thread_pool};
+use crate::{
+    BoardSize, Cancel, Count, Engine, Error, Kernel, LackOfMemory, Plan, cores, thread_pool,
+};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::cli::exit::Exit;
@@ -65,6 +69,12 @@ impl EngineChoice {
         count.with_stated_memory(stated_memory()?).plan()
     }
 
+    /// Returns what each thread needs to count a board, if no journal names another engine.
+    pub(crate) fn memory_of_thread(&self, size: BoardSize) -> ThreadMemory {
+        let count = Count::new(size).engine(self.engine).split_rows(self.split_rows);
+        ThreadMemory::of_engine(count.new_engine(), size)
+    }
+
     /// Returns the kernel that counts.
     pub(crate) fn kernel(&self) -> Kernel {
         self.kernel.unwrap_or_else(Kernel::detect)
@@ -80,10 +90,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(args: &MachineArgs) -> Result<Self, Failure> {
+    /// Starts the threads. `memory` is what each of them needs for each board.
+    pub(crate) fn new(args: &MachineArgs, memory: &[ThreadMemory]) -> Result<Self, Failure> {
         let threads = match args.threads {
             Some(threads) => threads,
-            None => default_threads()?,
+            None => threads_that_fit(memory)?,
         };
         Ok(Self {
             cancel: cancel_on_signals()?,
@@ -137,6 +148,35 @@ impl Session {
             failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
         })
     }
+}
+
+/// Returns the number of threads without `--threads`: the default, or as many as fit into memory. `memory` is what each
+/// thread needs for each board. Prints a line if fewer fit.
+///
+/// If not even one fits, the number is 1, and the count is refused when it checks the memory: only then it knows the
+/// plan, which may be of a journal.
+pub(crate) fn threads_that_fit(memory: &[ThreadMemory]) -> Result<usize, Failure> {
+    let stated_memory = stated_memory()?;
+    let default = default_threads()?;
+    let mut threads = default;
+    let mut tightest = None;
+    for of_board in memory {
+        if let Err(lack) = of_board.check_before_start(threads, stated_memory) {
+            threads = lack.fitting_threads.max(1);
+            tightest = Some(lack);
+        }
+    }
+    if let Some(lack) = tightest
+        && lack.fitting_threads > 0
+    {
+        let LackOfMemory { n, bytes, limit, usable, .. } = lack;
+        let each = bytes.div_ceil(1 << 20);
+        let usable = available_bytes(usable);
+        message!(
+            "{threads} of {default} threads: each needs {each} MiB for n = {n}, and {limit} leaves {usable}"
+        );
+    }
+    Ok(threads)
 }
 
 /// Makes all threads share one heap if reserved memory counts (`ulimit -v`): glibc would reserve 64 MiB for the

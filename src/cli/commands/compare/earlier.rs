@@ -52,7 +52,7 @@ impl Earlier {
             Ok(bytes) => bytes,
             Err(error) => {
                 let error = IoError::from(error);
-                let (exit, way_out) = io_way_out(path, "read", &error);
+                let (exit, way_out) = io_way_out(&error);
                 return Err(exit.because(format!("--against {}: {error}{way_out}", path.display())));
             }
         };
