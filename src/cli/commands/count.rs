@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::count::completions::Completions;
+use crate::plan::ThreadMemory;
 use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Outcome, Published, Shard, Square};
+use crate::{BoardSize, Count, Engine, Outcome, Published, Shard, Square};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -139,7 +140,8 @@ impl CountArgs {
     /// Counts the solutions with and without queens on the squares that are named.
     fn count_completions(&self) -> Result<Exit, Failure> {
         let completions = Completions::new(self.n, &self.place, &self.block)?;
-        let session = Session::new(&self.machine)?;
+        let memory = ThreadMemory::of_engine(Engine::Subtrees, self.n);
+        let session = Session::new(&self.machine, &[memory])?;
         let begun = Instant::now();
         let name = format!("n = {}", self.n);
         session.progress.begin(&name, [0, completions.parts()], Work::Steps("parts"));

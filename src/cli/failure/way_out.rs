@@ -77,7 +77,9 @@ fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
 /// Returns the exit code and the way out if the operating system refuses to read or write a file.
 pub(crate) fn io_way_out(reason: &IoError) -> (Exit, &'static str) {
     match reason.kind {
-        ErrorKind::NotFound => (Exit::Usage, ": name a file or folder that exists"),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            (Exit::Usage, ": name a file or folder that exists")
+        }
         ErrorKind::StorageFull
         | ErrorKind::QuotaExceeded
         | ErrorKind::WriteZero
@@ -125,6 +127,7 @@ mod tests {
             (ErrorKind::WriteZero, Exit::Failed, "make room"),
             (ErrorKind::FileTooLarge, Exit::Failed, "ulimit -f"),
             (ErrorKind::NotFound, Exit::Usage, "folder that exists"),
+            (ErrorKind::NotADirectory, Exit::Usage, "folder that exists"),
             (ErrorKind::PermissionDenied, Exit::Failed, "permissions"),
             (ErrorKind::Other, Exit::Failed, "check the disk"),
         ] {
