@@ -11,6 +11,10 @@ const MIB: u64 = 1 << 20;
 const RECOUNT_RESERVE: u64 = MIB;
 /// The least memory that is checked before it is used. To ask for all limits takes longer than a small count.
 const MIN_CHECKED: u64 = MIB;
+/// The bytes that a process may take between the choice of its threads and their work: for threads that hear signals and
+/// print messages, and for what is known of some thousand journals.
+#[cfg(feature = "cli")]
+const BEFORE_WORK: u64 = 8 * MIB;
 
 /// Checks that there are these bytes for something that is needed once, however many threads there are.
 pub(super) fn check_memory_once(
@@ -79,7 +83,11 @@ impl ThreadMemory {
         threads: usize,
         stated: Option<StatedMemory>,
     ) -> Result<(), LackOfMemory> {
-        self.check(threads, self.limits(threads, stated))
+        let mut limits = self.limits(threads, stated);
+        for limit in &mut limits {
+            limit.available = limit.available.saturating_sub(BEFORE_WORK);
+        }
+        self.check(threads, limits)
     }
 
     /// Checks that all limits on memory leave room for the work of threads that have started.

@@ -350,9 +350,9 @@ fn a_user_may_say_how_much_memory_is_available() {
     answers(&with("", &["count", "14", "--quiet"]), "365596\n");
 }
 
-/// Memory in bytes of which a count may use what this many threads need, and half as much again as one of them needs.
+/// Memory in bytes of which a count may use what this many threads need, and three quarters of what one more needs.
 fn memory_for(threads: u64, bytes_of_thread: u64) -> String {
-    ((2 * threads + 1) * bytes_of_thread * 2 / 3).to_string()
+    ((4 * threads + 3) * bytes_of_thread / 3).to_string()
 }
 
 /// The variable says how many threads there may be, and not that there must be as many.
@@ -593,7 +593,7 @@ fn under_a_limit_of_address_space_a_count_runs_or_names_the_threads_that_fit() {
 #[test]
 fn under_any_limit_of_address_space_a_count_runs_on_what_fits_or_is_refused() {
     let mut fitting = BTreeSet::new();
-    for kibibytes in (16_000..200_000).step_by(8_000) {
+    for kibibytes in (16_000..200_000).step_by(3_000) {
         let threads = "NQUEENS_THREADS=16; export NQUEENS_THREADS";
         let limited = format!("{threads}; ulimit -v {kibibytes}; exec {NQUEENS} count 14 --quiet");
         let output = shell(&limited);
