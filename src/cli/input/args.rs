@@ -31,7 +31,7 @@ pub(crate) struct EngineArgs {
 /// The threads, and when to show progress.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Number of threads [default: NQUEENS_THREADS, or all usable CPUs]
+    /// Number of threads [default: NQUEENS_THREADS, or all usable CPUs, as far as they fit into memory]
     #[arg(long, short, value_name = "T", value_parser = number_of_threads)]
     pub(crate) threads: Option<usize>,
 

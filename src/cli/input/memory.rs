@@ -26,7 +26,7 @@ pub(crate) fn stated_memory() -> Result<Option<StatedMemory>, Error> {
 
 /// Reads a number of bytes, `68719476736`, `64G` or `64GiB`. All units are powers of 1024, because memory is sold in
 /// them, and because Slurm reads its own sizes in them.
-pub(crate) fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
+fn parse_bytes(stated: &OsStr) -> Result<u64, Error> {
     // Bytes that are no text become a character that no size contains.
     let text = stated.to_string_lossy();
     let size = text.trim().to_ascii_uppercase();
