@@ -335,7 +335,7 @@ fn a_user_may_say_how_much_memory_is_available() {
         |memory: &str, args: &[&str]| finish(spawn(nqueens(args).env("NQUEENS_MEMORY", memory)));
     refused(&with("100M", &["count", "26"]), 1, &["NQUEENS_MEMORY leaves only 75 MiB"]);
     let compare =
-        with("100M", &["compare", "26", "--engines", "colours", "--seconds-limit", "1e6"]);
+        with("100M", &["compare", "26", "--engines", "colours", "--seconds-limit", "11d"]);
     assert_eq!(compare.status.code(), Some(1), "{compare:?}");
     assert!(!stderr(&compare).contains("--seconds-limit"), "{compare:?}");
     for (memory, available) in [("1T", "1.00 TiB"), ("1024gb", "1.00 TiB"), ("1.5 TiB", "1.50 TiB")]

@@ -78,7 +78,7 @@ fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
 pub(crate) fn io_way_out(reason: &IoError) -> (Exit, &'static str) {
     match reason.kind {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            (Exit::Usage, ": name a file or folder that exists")
+            (Exit::Usage, ": name a file or folder that exists, or make its folder first")
         }
         ErrorKind::StorageFull
         | ErrorKind::QuotaExceeded
