@@ -105,14 +105,13 @@ impl Command {
 /// Runs the program: parses the command line, runs the command, and waits until all messages are written.
 pub fn main() -> ExitCode {
     let exit = guarded(|| run().unwrap_or_else(|failure| failure.report()));
-    stderr::finish(exit);
+    stderr::hide();
     ExitCode::from(exit as u8)
 }
 
 /// Parses the command line and runs the command. Help and version are answers too.
 fn run() -> Result<Exit, Failure> {
     signals::survive_file_size_limit();
-    signals::end_first_process();
     session::share_one_heap();
     match CommandLine::try_parse() {
         Ok(line) => {
@@ -127,7 +126,10 @@ fn run() -> Result<Exit, Failure> {
             Ok(Exit::Usage)
         }
         // Help or version that was asked for.
-        Err(help) => Ok(print_help(&help)),
+        Err(help) => {
+            help.print()?;
+            Ok(Exit::Done)
+        }
     }
 }
 
@@ -179,14 +181,6 @@ fn tip(words: &[&str], refused: &str) -> Option<String> {
         _ => return None,
     };
     Some(tip)
-}
-
-/// Prints help, and returns the exit code.
-fn print_help(help: &clap::Error) -> Exit {
-    match help.print() {
-        Ok(()) => Exit::Done,
-        Err(error) => Exit::Done.unprinted(&error),
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@
 //! Separate searches find the two symmetric counts. They place only half or a quarter of the queens. At n = 20 these
 //! searches have about 10⁷ and 10³ nodes, where a search for the total has 10¹¹.
 
+use std::ops::Range;
+
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -48,10 +50,22 @@ impl Classes {
     /// [`Error::Inconsistent`] if a number of classes would not be whole: then the total or a number of symmetric
     /// solutions is wrong. [`Error::StoppedBefore`] after a cancellation.
     pub fn count(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
+        Self::count_in_steps(size, total, cancel, |_, _| {})
+    }
+
+    /// Counts the classes of a board as [`Classes::count`] does. Before the first of its steps and after each, it calls
+    /// `note` with the number of steps that are done, and of all.
+    pub(crate) fn count_in_steps(
+        size: BoardSize,
+        total: u128,
+        cancel: &Cancel,
+        note: impl FnMut(usize, usize),
+    ) -> Result<Self, Error> {
         if size.get() <= 1 {
             return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
         }
-        let half = half_turn(size, cancel)?;
+        // The other search takes no time.
+        let half = unchanged_by(HALF_TURN, size, cancel, note)?;
         let quarter = quarter_turn(size, cancel)?;
         Self::from_solutions(total, half, quarter)
             .ok_or(Error::Inconsistent { n: size.get(), total })
@@ -88,7 +102,7 @@ fn divided_evenly(solutions: u128, class_size: u128) -> Option<u128> {
 ///
 /// [`Error::StoppedBefore`] after a cancellation.
 pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    unchanged_by(|last, row, column| (last - row, last - column), size, cancel)
+    unchanged_by(HALF_TURN, size, cancel, |_, _| {})
 }
 
 /// Counts the solutions that a turn of 90° leaves unchanged, [A033148](https://oeis.org/A033148).
@@ -99,13 +113,16 @@ pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
 ///
 /// [`Error::StoppedBefore`] after a cancellation.
 pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    unchanged_by(|last, row, column| (column, last - row), size, cancel)
+    unchanged_by(|last, row, column| (column, last - row), size, cancel, |_, _| {})
 }
 
 /// A function that turns a square, given the last row of the board, and the row and column of the square.
 type Turn = fn(u32, u32, u32) -> (u32, u32);
 
-/// Counts the solutions that a turn leaves unchanged.
+const HALF_TURN: Turn = |last, row, column| (last - row, last - column);
+
+/// Counts the solutions that a turn leaves unchanged. Each placement of the first two queens is a step: `note` is called
+/// with the number of steps that are done, and of all.
 ///
 /// A queen is placed together with all its images. Each queen goes into the first free row from the middle of the
 /// board down, because a queen in the middle attacks most.
@@ -119,7 +136,12 @@ type Turn = fn(u32, u32, u32) -> (u32, u32);
 ///
 /// Mirroring the board maps these solutions to each other, so the first queen is tried only in the left half. On an
 /// odd board the queen of the middle row stands in the centre and is its own image.
-fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
+fn unchanged_by(
+    turn: Turn,
+    size: BoardSize,
+    cancel: &Cancel,
+    mut note: impl FnMut(usize, usize),
+) -> Result<u128, Error> {
     let half = size.get() / 2;
     if half == 0 {
         return Ok(1);
@@ -129,7 +151,16 @@ fn unchanged_by(turn: Turn, size: BoardSize, cancel: &Cancel) -> Result<u128, Er
     if last.is_multiple_of(2) {
         start = start.with_images(half, half).unwrap_or(start);
     }
-    let found = start.complete(half, (1 << half) - 1, cancel);
+    let mut steps = Vec::new();
+    for first in start.with_next(half, 0..half) {
+        steps.extend(first.with_next(half, 0..size.get()));
+    }
+    let mut found = 0;
+    for (done, step) in steps.iter().enumerate() {
+        note(done, steps.len());
+        found += step.complete(half, cancel);
+    }
+    note(steps.len(), steps.len());
     cancel.check("the symmetric solutions were counted")?;
     Ok(2 * u128::from(found))
 }
@@ -145,26 +176,38 @@ struct Placed {
 }
 
 impl Placed {
-    /// Counts the ways to fill the free rows below this one, with the first of their queens in `allowed`.
-    fn complete(self, below: u32, allowed: u64, cancel: &Cancel) -> u64 {
-        let [rows, columns, rising, falling] = self.taken;
-        let Some(row) = (0..below).rev().find(|row| rows & 1 << row == 0) else {
-            return 1;
-        };
+    /// Returns the placements with one more queen and its images, in the first free row below this one and in one of
+    /// these columns. If no row is free, only these queens are placed.
+    fn with_next(self, below: u32, columns: Range<u32>) -> Vec<Self> {
+        match self.free_row(below) {
+            Some(row) => columns.filter_map(|column| self.with_images(row, column)).collect(),
+            None => vec![self],
+        }
+    }
+
+    /// Counts the ways to fill the free rows below this one.
+    fn complete(self, below: u32, cancel: &Cancel) -> u64 {
+        let Some(row) = self.free_row(below) else { return 1 };
         if cancel.is_cancelled() {
             return 0;
         }
-        let taken = columns | rising >> row | falling >> (self.last - row);
-        let mut free = allowed & !taken;
+        let [_, columns, rising, falling] = self.taken;
+        let all = (2 << self.last) - 1;
+        let mut free = all & !(columns | rising >> row | falling >> (self.last - row));
         let mut solutions = 0;
         while free != 0 {
             let column = free.trailing_zeros();
             free &= free - 1;
             if let Some(next) = self.with_images(row, column) {
-                solutions += next.complete(row, (2 << self.last) - 1, cancel);
+                solutions += next.complete(row, cancel);
             }
         }
         solutions
+    }
+
+    /// Returns the first free row below this one.
+    fn free_row(&self, below: u32) -> Option<u32> {
+        (0..below).rev().find(|row| self.taken[0] & 1 << row == 0)
     }
 
     /// Places one more queen and its images. Returns `None` if one of them is attacked.

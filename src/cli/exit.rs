@@ -1,6 +1,6 @@
 //! The exit codes.
 //!
-//! The code is decided before anything is printed, and kept whatever happens to standard output.
+//! The code is decided before the answer is printed, and kept if its reader has gone.
 
 /// The ways in which the program ends, with their exit codes. [`Exit::meaning`] says what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

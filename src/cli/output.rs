@@ -1,6 +1,6 @@
 //! What the program prints: answers, messages, progress, and how numbers and names are written.
 
-mod answer;
+mod bar;
 pub(crate) mod command;
 pub(crate) mod format;
 pub(crate) mod origin;

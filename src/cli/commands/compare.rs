@@ -542,7 +542,7 @@ impl<'a> Comparison<'a> {
                 ratio: self.reference.ratio(timings, board),
             };
             let row = timings.row(compared, self.fewest, board);
-            row.write_row(self.args.format, first_row + index == 0, self.found)?;
+            row.print_row(self.args.format, first_row + index == 0)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `nqueens list N`: solutions one by one, as text or as a picture.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use clap::{Args, ValueEnum};
@@ -9,10 +9,9 @@ use serde_json::json;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::failure::Failure;
-use crate::cli::failure::signals::cancel_on_signals;
 use crate::cli::output::format::many;
 use crate::cli::output::stderr::message;
-use crate::cli::output::stdout::write_lines;
+use crate::cli::output::stdout::print;
 
 /// Print the solutions in lexicographic order
 #[derive(Debug, Args)]
@@ -61,6 +60,8 @@ enum Style {
     Svg,
 }
 
+/// The bytes of a list that are written at once.
+const BUFFER_LEN: usize = 1 << 16;
 /// The margin between boards and around the sheet, in squares. It has room for the coordinates.
 const GAP: usize = 1;
 /// The points for each square of a sheet with one board.
@@ -75,42 +76,36 @@ impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let size = self.n;
         let queens = FixedQueens::new(size, &self.place)?;
-        let mut solutions = Solutions::with_queens(size, &queens).stop_on(&cancel_on_signals()?);
-        let is_picture = self.style == Style::Svg;
-        let wanted = solutions
-            .by_ref()
+        let wanted = Solutions::with_queens(size, &queens)
             .filter(|solution| !self.fundamental || self.is_first_of_class(solution))
             .take(self.limit.unwrap_or(usize::MAX));
-        let mut listed = 0;
-        let mut drawn = Vec::new();
-        let mut text = Vec::new();
-        for solution in wanted {
-            if is_picture {
-                drawn.push(solution);
-            } else {
-                // Each board is written at once, because the next one may be found hours later.
-                text.clear();
-                self.write(&solution, listed == 0, &mut text)?;
-                write_lines(&text, Exit::Stopped)?;
+        let listed = match self.style {
+            Style::Svg => {
+                let drawn: Vec<Solution> = wanted.collect();
+                print(|out| out.write_all(self.picture(&drawn).as_bytes()))?;
+                drawn.len()
             }
-            listed += 1;
-        }
-        let is_cut_short = solutions.was_stopped() && self.limit != Some(listed);
-        // Half a picture looks like a whole one.
-        if is_picture && !is_cut_short {
-            write_lines(self.picture(&drawn).as_bytes(), Exit::Stopped)?;
-        }
-        if is_cut_short {
-            if is_picture {
-                message!("stopped after {}: no picture is drawn", many(listed, "solution"));
-            }
-            return Ok(Exit::Stopped);
-        }
+            _ => self.write_all(wanted)?,
+        };
         // With a limit of 0 nothing was looked for.
         if listed == 0 && self.limit != Some(0) {
             message!("nothing is listed: no solution with {size} queens fits these options");
         }
         Ok(Exit::Done)
+    }
+
+    /// Writes solutions, and returns how many. A terminal shows each as soon as it is found.
+    fn write_all(&self, solutions: impl Iterator<Item = Solution>) -> io::Result<usize> {
+        let stdout = io::stdout().lock();
+        let buffer_len = if stdout.is_terminal() { 0 } else { BUFFER_LEN };
+        let mut out = BufWriter::with_capacity(buffer_len, stdout);
+        let mut listed = 0;
+        for solution in solutions {
+            self.write(&solution, listed == 0, &mut out)?;
+            listed += 1;
+        }
+        out.flush()?;
+        Ok(listed)
     }
 
     /// Returns whether no smaller solution of the class has queens on the squares of `--place`.
@@ -216,17 +211,13 @@ fn write_columns(
     class: Option<usize>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    // `write!` would take most of the time.
-    let mut digits = itoa::Buffer::new();
     for (row, column) in columns.enumerate() {
-        if row > 0 {
-            out.write_all(b" ")?;
-        }
-        out.write_all(digits.format(column).as_bytes())?;
+        let space = if row > 0 { " " } else { "" };
+        write!(out, "{space}{column}")?;
     }
     match class {
         Some(class) => writeln!(out, " ({class})"),
-        None => out.write_all(b"\n"),
+        None => writeln!(out),
     }
 }
 

@@ -58,9 +58,8 @@ impl TableArgs {
             if self.format.has_fields() {
                 row.origin();
             }
-            if let Err(error) = row.write_row(self.format, is_first, exit) {
-                return Ok(exit.unprinted(&error));
-            }
+            let printed = row.print_row(self.format, is_first);
+            printed.map_err(|failure| failure.after(exit))?;
             is_first = false;
         }
         Ok(exit)

@@ -64,10 +64,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Makes a failure of an error of writing to standard output.
+/// Makes a failure of an error of writing to standard output. A reader that has gone has seen enough.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Exit::Done.unprinted(&error).because("")
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Exit::Done.because(""),
+            _ => Exit::Failed.because(format!("cannot write to standard output: {error}")),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs};
 use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::default_threads;
 use crate::cli::output::format::time;
-use crate::cli::output::progress::{Progress, rough_seconds};
+use crate::cli::output::progress::{Progress, Work, rough_seconds};
 use crate::cli::output::stderr::message;
 
 /// Which engine counts. What is `None` is chosen for the board and the machine.
@@ -143,7 +143,14 @@ impl Session {
     /// Returns the classes of a board's solutions up to symmetry. If the search for symmetric solutions is stopped, the
     /// message has the total, which may have taken long.
     pub(crate) fn classes(&self, size: BoardSize, total: u128) -> Result<Classes, Failure> {
-        Classes::count(size, total, &self.cancel).map_err(|error| {
+        let name = format!("fundamental n = {size}");
+        let note = |done, all| match done {
+            0 => self.progress.begin(&name, [0, all], Work::Steps("steps")),
+            _ => self.progress.advance(1),
+        };
+        let classes = Classes::count_in_steps(size, total, &self.cancel, note);
+        self.progress.clear();
+        classes.map_err(|error| {
             let failure = Failure::from(error);
             failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
         })

@@ -6,7 +6,7 @@ use crate::{Error, Observer, Shard, SoFar, Start};
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::warnings::warn;
 use crate::cli::output::command::count_command;
-use crate::cli::output::progress::{Progress, Work};
+use crate::cli::output::progress::{Progress, Work, rough_seconds};
 use crate::cli::output::stderr::message;
 
 impl Observer for Progress {
@@ -17,23 +17,19 @@ impl Observer for Progress {
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);
         }
+        let plan = start.plan;
+        let hours = core_hours(plan.size(), plan.engine(), start.kernel);
         let work = Work::Count {
-            command: count_command(start.plan, false),
+            command: count_command(plan, false),
             threads: start.threads,
+            rough_seconds: rough_seconds(hours, start.threads),
             left: start.time_left.clone(),
         };
         self.begin(&name, [done, start.units], work);
-        let plan = start.plan;
-        let hours = core_hours(plan.size(), plan.engine(), start.kernel);
-        if let Some(warning) = self.warning_of_long_board(hours, start.threads) {
-            message!("{warning}");
-        }
     }
 
     fn units_done(&self, so_far: &SoFar<'_>) {
-        if let Some(warning) = self.record(so_far.newest, so_far.done.units) {
-            message!("{warning}");
-        }
+        self.record(so_far.newest, so_far.done.units);
     }
 
     fn journal_lost(&self, lost: &Error) {

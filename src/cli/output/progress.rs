@@ -7,39 +7,31 @@
 //! verify [====>     ] 84/200 units, ETA roughly 2.5 s, elapsed 1.8 s
 //! ```
 //!
-//! What matters most comes first. A narrow terminal shows only the parts that fit it as a whole.
+//! What matters most comes first, because a narrow terminal cuts the rest.
 //!
 //! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
-//! a second, and draws the bar: see [`stderr`](crate::cli::output::stderr).
+//! a second: see [`stderr`](crate::cli::output::stderr).
 
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::forecast::{Approximate, Forecast, TimeLeft};
 use crate::{UnitsDone, cores};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::termios::tcgetwinsize;
+use indicatif::ProgressBar;
 
+use crate::cli::output::bar;
 use crate::cli::output::format::{duration, expected, fewer_cores, time, wall_time};
 use crate::cli::output::stderr;
 
 /// Work that ends sooner shows no bar, which would only flash up.
 const QUIET_START: Duration = Duration::from_millis(300);
-/// The time of the first line where no line can be redrawn.
+/// The time of the first line where no line can be redrawn, and of the first look whether a count takes long.
 const FIRST_LINE: Duration = Duration::from_secs(1);
 /// The longest gap between two such lines. Gaps double up to this one.
 const LONGEST_GAP: Duration = Duration::from_secs(600);
 /// A count that takes longer than this should have a journal.
 const LONG: Duration = Duration::from_secs(1800);
-/// The interval at which a count without a journal looks how long it takes.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// The columns between the brackets of the bar.
-const BAR_LEN: usize = 10;
-/// The columns of a terminal that does not report them.
-const DEFAULT_COLUMNS: usize = 80;
 
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,11 +44,17 @@ pub(crate) enum ProgressWhen {
     Always,
 }
 
+/// How progress is shown.
+#[derive(Clone, Copy)]
+enum Display {
+    Nothing,
+    Bar,
+    Lines,
+}
+
 /// Shows the progress of one piece of work after the other.
 pub(crate) struct Progress {
-    is_shown: bool,
-    /// Whether lines can be redrawn.
-    is_terminal: bool,
+    display: Display,
     notes: Arc<Mutex<Notes>>,
     /// Whether a count that is stopped loses its work, because it has no journal.
     is_unrecorded: bool,
@@ -71,15 +69,14 @@ struct Notes {
     done: u64,
     all: u64,
     work: Work,
-    /// When to look whether a count without a journal takes long. `None` if it has one, or if there was a warning.
-    next_look: Option<Instant>,
 }
 
 /// What is under way.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// A count, with the command for it, its number of threads and the time left.
-    Count { command: String, threads: usize, left: TimeLeft },
+    /// A count, with the command for it, its number of threads, what the table of costs says of its wall time, and the
+    /// time left.
+    Count { command: String, threads: usize, rough_seconds: f64, left: TimeLeft },
     /// An estimate: the steps are milliseconds.
     Sample,
     /// Steps of this name that take equally long.
@@ -103,14 +100,13 @@ fn copy(notes: &Mutex<Notes>) -> Notes {
 
 impl Progress {
     pub(crate) fn new(when: ProgressWhen) -> Self {
-        let is_terminal = !ProgressDrawTarget::stderr().is_hidden();
-        let is_shown = match when {
-            ProgressWhen::Never => false,
-            ProgressWhen::Auto => is_terminal,
-            ProgressWhen::Always => true,
+        let display = match (when, bar::can_be_drawn()) {
+            (ProgressWhen::Never, _) | (ProgressWhen::Auto, false) => Display::Nothing,
+            (ProgressWhen::Auto | ProgressWhen::Always, true) => Display::Bar,
+            (ProgressWhen::Always, false) => Display::Lines,
         };
         let notes = Notes::new("", [0, 0], Work::Steps(""));
-        Self { is_shown, is_terminal, notes: Arc::new(Mutex::new(notes)), is_unrecorded: false }
+        Self { display, notes: Arc::new(Mutex::new(notes)), is_unrecorded: false }
     }
 
     /// Warns of counts that take long, because they have no journal.
@@ -120,51 +116,19 @@ impl Progress {
 
     /// Begins a piece of work. `steps` are those that are done already, and all of them.
     pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
-        let mut notes = Notes::new(name, steps, work);
-        if self.is_unrecorded {
-            notes.next_look = Some(Instant::now() + LOOK_EVERY);
-        }
-        *lock(&self.notes) = notes;
-        if !self.is_shown {
-            return;
-        }
+        *lock(&self.notes) = Notes::new(name, steps, work);
         let notes = Arc::clone(&self.notes);
-        if self.is_terminal {
-            stderr::show(Box::new(move |bar| {
-                copy(&notes).draw(bar);
-                None
-            }));
-        } else {
-            let mut next_line = FIRST_LINE;
-            stderr::show(Box::new(move |bar| {
-                let notes = copy(&notes);
-                if !advance_if_due(&mut next_line, notes.begun.elapsed()) {
-                    return None;
-                }
-                Some(notes.parts(bar).join(", "))
-            }));
-        }
+        let mut view = View::new(self.display, self.is_unrecorded);
+        stderr::show(Box::new(move |bar| view.look(&copy(&notes), bar)));
     }
 
-    /// Notes that units of a count are done. Returns a warning once if the count takes long and has no journal.
-    pub(crate) fn record(&self, newest: &UnitsDone, done: usize) -> Option<String> {
+    /// Notes that units of a count are done.
+    pub(crate) fn record(&self, newest: &UnitsDone, done: usize) {
         let mut notes = lock(&self.notes);
         if let Work::Count { left, .. } = &mut notes.work {
             left.record(newest);
             notes.done = done as u64;
         }
-        notes.warning_of_long_count()
-    }
-
-    /// Returns a warning if a count that begins takes long by the table of costs, and has no journal. The first forecast of
-    /// the count itself may come after minutes.
-    pub(crate) fn warning_of_long_board(&self, core_hours: f64, threads: usize) -> Option<String> {
-        // To ask for the cores takes longer than a small count.
-        if 3600.0 * core_hours < LONG.as_secs_f64() {
-            return None;
-        }
-        let seconds = Approximate::roughly(rough_seconds(core_hours, threads));
-        lock(&self.notes).warning_if_long(seconds, None)
     }
 
     /// Notes that some steps are done.
@@ -175,6 +139,42 @@ impl Progress {
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
         stderr::hide();
+    }
+}
+
+/// What shows one piece of work.
+struct View {
+    display: Display,
+    /// The time of the next line where no line can be redrawn.
+    next_line: Duration,
+    /// Whether to warn if a count takes long.
+    warns: bool,
+}
+
+impl View {
+    fn new(display: Display, warns: bool) -> Self {
+        Self { display, next_line: FIRST_LINE, warns }
+    }
+
+    /// Draws the bar, or returns a line to print.
+    fn look(&mut self, notes: &Notes, bar: &ProgressBar) -> Option<String> {
+        if self.warns
+            && let Some(warning) = notes.warning_of_long_count()
+        {
+            self.warns = false;
+            return Some(warning);
+        }
+        match self.display {
+            Display::Nothing => None,
+            Display::Bar => {
+                notes.draw(bar);
+                None
+            }
+            Display::Lines => {
+                let is_due = advance_if_due(&mut self.next_line, notes.begun.elapsed());
+                is_due.then(|| format!("{}: {}", notes.name, notes.text()))
+            }
+        }
     }
 }
 
@@ -190,37 +190,24 @@ fn advance_if_due(next_line: &mut Duration, elapsed: Duration) -> bool {
 
 impl Notes {
     fn new(name: &str, [done, all]: [usize; 2], work: Work) -> Self {
-        Self {
-            name: name.to_owned(),
-            begun: Instant::now(),
-            done: done as u64,
-            all: all as u64,
-            work,
-            next_look: None,
-        }
+        let begun = Instant::now();
+        Self { name: name.to_owned(), begun, done: done as u64, all: all as u64, work }
     }
 
-    /// Returns a warning if the forecast of a count without a journal is long, unless there was a warning before.
-    fn warning_of_long_count(&mut self) -> Option<String> {
-        let now = Instant::now();
-        if self.next_look? > now {
+    /// Returns a warning if a count takes long by its forecast, or by the table of costs before there is a forecast.
+    fn warning_of_long_count(&self) -> Option<String> {
+        let Work::Count { command, threads, rough_seconds, left } = &self.work else { return None };
+        let elapsed = self.begun.elapsed();
+        if elapsed < FIRST_LINE {
             return None;
         }
-        self.next_look = Some(now + LOOK_EVERY);
-        let Work::Count { left, .. } = &self.work else { return None };
-        let left = left.estimate()?;
-        self.warning_if_long(left.wall_seconds?, left.cores)
-    }
-
-    /// Returns a warning if a count without a journal takes long, unless there was a warning before. Its rest takes this
-    /// time on this number of cores.
-    fn warning_if_long(&mut self, seconds: Approximate, cores: Option<f64>) -> Option<String> {
-        let Work::Count { command, threads, .. } = &self.work else { return None };
-        let whole = self.begun.elapsed().as_secs_f64() + seconds.value;
-        if self.next_look.is_none() || whole < LONG.as_secs_f64() {
+        let (seconds, cores) = match left.estimate() {
+            Some(Forecast { wall_seconds: Some(seconds), cores, .. }) => (seconds, cores),
+            _ => (Approximate::roughly(*rough_seconds), None),
+        };
+        if elapsed.as_secs_f64() + seconds.value < LONG.as_secs_f64() {
             return None;
         }
-        self.next_look = None;
         let time = wall_time(seconds, *threads, cores);
         Some(format!(
             "{} takes {time} more, and a stop would lose all of it; this can be resumed: {command} --journal FOLDER",
@@ -241,42 +228,34 @@ impl Notes {
         if self.begun.elapsed() < QUIET_START {
             return;
         }
-        let parts = self.parts(bar);
-        let drawn = drawn_bar(self.position(), self.all);
-        let line = fitting_line(&self.name, &drawn, &parts, columns());
         if bar.is_hidden() {
-            // The whole line is the message, because each change of anything else might draw a line that does not fit.
-            let style = ProgressStyle::with_template("{msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar::begin(bar, &self.name, self.all);
         }
-        bar.set_message(line);
+        bar.set_position(self.position());
+        bar.set_message(self.text());
     }
 
-    /// Moves the bar, which knows how fast steps were done, and returns the parts of the text beside it. What matters
-    /// most comes first.
-    fn parts(&self, bar: &ProgressBar) -> Vec<String> {
+    /// Returns the text beside the bar. What matters most comes first.
+    fn text(&self) -> String {
         let done = self.position();
         let all = self.all;
-        bar.set_length(all);
-        bar.set_position(done);
         let elapsed = duration(self.begun.elapsed());
+        let mut parts = Vec::new();
         match &self.work {
             Work::Count { threads, left, .. } => {
-                let mut parts = vec![format!("{}%", percent(done, all))];
+                parts.push(format!("{}%", percent(done, all)));
                 if let Some(Forecast { wall_seconds: Some(seconds), cores, .. }) = left.estimate() {
                     parts.push(format!("ETA {}", expected(seconds)));
                     parts.extend(fewer_cores(*threads, cores));
                 }
                 parts.push(format!("elapsed {elapsed}"));
                 parts.push(format!("{done}/{all} units"));
-                parts
             }
             Work::Sample => {
-                vec![format!("{elapsed} of {}", duration(Duration::from_millis(all)))]
+                parts.push(format!("{elapsed} of {}", duration(Duration::from_millis(all))));
             }
             Work::Steps(name) => {
-                let mut parts = vec![format!("{done}/{all} {name}")];
+                parts.push(format!("{done}/{all} {name}"));
                 // Before the first step is done, nothing is known.
                 if done > 0 {
                     let rest = all.saturating_sub(done) as f64 / done as f64;
@@ -284,49 +263,10 @@ impl Notes {
                     parts.push(format!("ETA roughly {}", time(seconds_left)));
                 }
                 parts.push(format!("elapsed {elapsed}"));
-                parts
             }
         }
+        parts.join(", ")
     }
-}
-
-/// Returns the columns of the terminal that a line may use. One stays free, because some terminals draw `±` two columns
-/// wide, and a line that wraps would be left behind by the next one.
-fn columns() -> usize {
-    let reported = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
-    let columns = if reported == 0 { DEFAULT_COLUMNS } else { reported };
-    columns - 1
-}
-
-/// Returns what of a line fits into these columns: the first part in any case, then the name, then each other part. The
-/// bar is there if it takes no room from the first two parts.
-fn fitting_line(name: &str, bar: &str, parts: &[String], columns: usize) -> String {
-    let width = |text: &str| text.chars().count();
-    let mut head = String::new();
-    let named = format!("{name} ");
-    if width(&named) + width(&parts[0]) <= columns {
-        head = named;
-        let with_bar = format!("{head}{bar} ");
-        let first_two = parts[..parts.len().min(2)].join(", ");
-        if width(&with_bar) + width(&first_two) <= columns {
-            head = with_bar;
-        }
-    }
-    let mut line = head + &parts[0];
-    for part in &parts[1..] {
-        let longer = format!("{line}, {part}");
-        if width(&longer) <= columns {
-            line = longer;
-        }
-    }
-    line
-}
-
-/// Returns the bar: `[==>       ]`.
-fn drawn_bar(done: u64, all: u64) -> String {
-    let filled = BAR_LEN as u64 * done.min(all) / all.max(1);
-    let arrow = "=".repeat(usize::try_from(filled).unwrap_or(BAR_LEN)) + ">";
-    format!("[{arrow:<BAR_LEN$.BAR_LEN$}]")
 }
 
 /// Returns how much is done, with one decimal and never rounded up: 100.0 is the end.
@@ -348,60 +288,21 @@ mod tests {
         assert_eq!(shown, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1624, 2224]);
     }
 
-    /// The text two seconds after the beginning.
-    fn text(work: Work, done: usize, all: usize) -> String {
+    /// What is known two seconds after the beginning.
+    fn notes(work: Work, done: usize, all: usize) -> Notes {
         let mut notes = Notes::new("n = 8", [done, all], work);
         notes.begun = Instant::now().checked_sub(Duration::from_secs(2)).expect("the clock runs");
-        notes.parts(&ProgressBar::hidden()).join(", ")
+        notes
     }
 
-    /// The line of a terminal, as it is drawn.
-    fn drawn(parts: &[&str], columns: usize) -> String {
-        let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
-        fitting_line("n = 18", &drawn_bar(85, 325), &parts, columns)
+    fn text(work: Work, done: usize, all: usize) -> String {
+        notes(work, done, all).text()
     }
 
-    #[test]
-    fn a_bar_is_full_only_at_the_end() {
-        let bars = [0, 85, 324, 325, 400].map(|done| drawn_bar(done, 325));
-        let full = "[==========]";
-        assert_eq!(bars, ["[>         ]", "[==>       ]", "[=========>]", full, full]);
-        assert_eq!(drawn_bar(0, 0), "[>         ]");
-    }
-
-    #[test]
-    fn a_narrow_terminal_shows_what_matters_most_and_cuts_no_part() {
-        let parts = [
-            "26.1%",
-            "ETA 5d14h ± 1d09h",
-            "2 threads got 0.3 cores",
-            "elapsed 2.3 s",
-            "85/325 units",
-        ];
-        for (columns, expected) in [
-            (4, "26.1%"),
-            (11, "26.1%"),
-            (12, "n = 18 26.1%"),
-            (19, "n = 18 26.1%"),
-            (39, "n = 18 26.1%, ETA 5d14h ± 1d09h"),
-            (44, "n = 18 [==>       ] 26.1%, ETA 5d14h ± 1d09h"),
-            (79, "n = 18 [==>       ] 26.1%, ETA 5d14h ± 1d09h, 2 threads got 0.3 cores"),
-        ] {
-            assert_eq!(drawn(&parts, columns), expected, "{columns}");
-        }
-        for columns in 5..120 {
-            let line = drawn(&parts, columns);
-            assert!(line.chars().count() <= columns && line.contains("26.1%"), "{columns}: {line}");
-        }
-        let all = drawn(&parts, 119);
-        assert!(all.ends_with(", elapsed 2.3 s, 85/325 units"), "{all}");
-    }
-
-    /// Whoever waits for a forecast with an error may lose hours until it comes.
-    #[test]
-    fn a_rough_forecast_is_enough_for_one_warning_of_a_long_count() {
-        let rest = Rest { units: 1000, solutions: None };
-        let mut left = TimeLeft::new(Sample::new(1000), rest, 1);
+    /// A count on one thread that has finished three of these units, which took ten seconds each.
+    fn count(units: usize, rough_seconds: f64) -> Notes {
+        let rest = Rest { units, solutions: None };
+        let mut left = TimeLeft::new(Sample::new(units), rest, 1);
         for unit in 0..3 {
             left.record(&UnitsDone {
                 units: unit..unit + 1,
@@ -410,22 +311,44 @@ mod tests {
                 ..UnitsDone::default()
             });
         }
-        let work = Work::Count { command: "nqueens count 8".to_owned(), threads: 1, left };
-        let mut notes = Notes::new("n = 8", [3, 1000], work);
-        let mut warning = |seconds| notes.warning_if_long(Approximate::roughly(seconds), None);
-        assert_eq!(warning(1e6), None, "it has a journal");
-        notes.next_look = Some(Instant::now());
-        let mut warning = |seconds| notes.warning_if_long(Approximate::roughly(seconds), None);
-        assert_eq!(warning(1700.0), None, "it is short");
-        let said = notes.warning_of_long_count().expect("997 units of ten seconds");
-        assert!(said.starts_with("n = 8 takes roughly 2h46m more, and a stop "), "{said}");
-        assert_eq!(notes.warning_of_long_count(), None);
-        assert_eq!(notes.warning_if_long(Approximate::roughly(1e6), None), None);
+        let command = "nqueens count 8".to_owned();
+        notes(Work::Count { command, threads: 1, rough_seconds, left }, 3, units)
+    }
+
+    /// Whoever waits for a forecast with an error may lose hours until it comes.
+    #[test]
+    fn a_rough_forecast_is_enough_for_one_warning_of_a_long_count() {
+        let bar = ProgressBar::hidden();
+        let first_looks = |notes: &Notes, warns| {
+            let mut view = View::new(Display::Nothing, warns);
+            [view.look(notes, &bar), view.look(notes, &bar)]
+        };
+        let long = count(1000, 0.0);
+        let [warning, again] = first_looks(&long, true);
+        let warning = warning.expect("997 units of ten seconds");
+        assert!(warning.starts_with("n = 8 takes roughly 2h46m more, and a stop "), "{warning}");
+        assert_eq!(again, None);
+        assert_eq!(first_looks(&long, false), [None, None], "it has a journal");
+        // A forecast is better than the table of costs.
+        assert_eq!(first_looks(&count(100, 1e6), true), [None, None], "it is short");
+        let left = TimeLeft::default();
+        let command = String::new();
+        let unknown = notes(Work::Count { command, threads: 1, rough_seconds: 1e6, left }, 0, 9);
+        let [by_table, _] = first_looks(&unknown, true);
+        assert!(by_table.is_some_and(|warning| warning.contains(" takes roughly 11d")));
+    }
+
+    #[test]
+    fn a_line_off_a_terminal_names_the_work() {
+        let runs = notes(Work::Steps("runs"), 0, 200);
+        let line = View::new(Display::Lines, false).look(&runs, &ProgressBar::hidden());
+        assert_eq!(line.as_deref(), Some("n = 8: 0/200 runs, elapsed 2.0 s"));
     }
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let work = Work::Count { command: String::new(), threads: 2, left: TimeLeft::default() };
+        let left = TimeLeft::default();
+        let work = Work::Count { command: String::new(), threads: 2, rough_seconds: 0.0, left };
         let text = text(work, 103_456_789, 123_456_789);
         assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }

@@ -10,11 +10,10 @@ use crate::{Engine, Kernel, Plan, WhichCount};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::cli::exit::Exit;
+use crate::cli::failure::failure::Failure;
 use crate::cli::output::format::{many, rounded};
 use crate::cli::output::quote::escaped;
-use crate::cli::output::stderr;
-use crate::cli::output::stdout::write_lines;
+use crate::cli::output::stdout::print;
 
 /// How an answer is printed. Without an option, it is printed as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -46,12 +45,12 @@ impl RowFormat {
         self.csv || self.json
     }
 
-    /// Writes a line for people, which is no row: nothing in CSV and JSON.
-    pub(crate) fn remark(self, text: impl Display) -> io::Result<()> {
+    /// Prints a line for people, which is no row: nothing in CSV and JSON.
+    pub(crate) fn remark(self, text: impl Display) -> Result<(), Failure> {
         if self.has_fields() {
             return Ok(());
         }
-        write_lines(format!("{text}\n").as_bytes(), Exit::Stopped)
+        print(|out| writeln!(out, "{text}"))
     }
 }
 
@@ -164,26 +163,20 @@ impl Report {
         self.rows.clear();
     }
 
-    /// Writes a row of a table, and waits until somebody has taken it. `found` is the exit code of all rows so far.
-    pub(crate) fn write_row(
-        &self,
-        format: RowFormat,
-        is_first: bool,
-        found: Exit,
-    ) -> io::Result<()> {
-        // On a terminal, messages and rows come in their order.
-        stderr::hide();
-        let mut out = Vec::new();
-        if format.json {
-            writeln!(out, "{}", json!(self.fields))?;
-        } else if format.csv {
-            self.write_csv(is_first, &mut out)?;
-        } else {
+    /// Prints a row of a table.
+    pub(crate) fn print_row(&self, format: RowFormat, is_first: bool) -> Result<(), Failure> {
+        print(|out| {
+            if format.json {
+                return writeln!(out, "{}", json!(self.fields));
+            }
+            if format.csv {
+                return self.write_csv(is_first, out);
+            }
             for (_, text) in &self.rows {
                 writeln!(out, "{text}")?;
             }
-        }
-        write_lines(&out, found.and(Exit::Stopped))
+            Ok(())
+        })
     }
 
     /// Writes the fields as a line of CSV, with a header above the first line, and without columns for lists.

@@ -1,26 +1,20 @@
 //! Messages and the bar: everything on standard error is written by one thread.
 //!
 //! Whoever writes to a terminal that Ctrl-S has stopped, to a connection that stalls, or to a pipe that is full, sleeps
-//! until somebody reads. So all others only hand over what they have to say, and go on. If nobody reads, messages wait,
-//! and the bar is not drawn.
-//!
-//! A process in the background of a terminal draws no bar, because the bar would be drawn over what the user types.
+//! until somebody reads. A board that is being counted waits for nobody, so all others only hand over what they have to
+//! say, and go on. Before a command prints an answer, and before the program ends, it waits for this thread.
 
 use std::convert::Infallible;
 use std::fmt::Arguments;
-use std::io::stderr;
+use std::io::{Write, stderr};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use rustix::process::getpgrp;
-use rustix::termios::tcgetpgrp;
 
-use crate::cli::exit::Exit;
 use crate::cli::output::quote::escaped;
-use crate::cli::output::stdout::{Awaited, wait_for, write_all};
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
@@ -32,8 +26,6 @@ pub(crate) use message;
 pub(crate) const STACK: usize = 1 << 18;
 /// The interval at which progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
-/// The time for which a command waits until the bar is off and messages are written, before it prints an answer.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Shows progress: changes the bar, or returns a line where no line can be redrawn.
 pub(crate) type Show = Box<dyn FnMut(&ProgressBar) -> Option<String> + Send>;
@@ -43,10 +35,8 @@ enum Talk {
     Line(String),
     /// Shows progress from now on.
     Show(Show),
-    /// Takes the bar off.
-    Hide,
-    /// Asks whether everything before it is written. The thread answers by dropping the sender.
-    End(Sender<Infallible>),
+    /// Takes the bar off. The thread answers by dropping the sender.
+    Hide(Sender<Infallible>),
 }
 
 /// Prints one line, however long, because terminals wrap it, and a command in it can be pasted. If stderr is closed or
@@ -60,28 +50,11 @@ pub(crate) fn show(show: Show) {
     hand_over(Talk::Show(show));
 }
 
-/// Takes the bar off, and waits for that and for all messages so far, if somebody reads them.
+/// Takes the bar off, and waits until that is done and all messages so far are written.
 pub(crate) fn hide() {
-    hand_over(Talk::Hide);
-    flush();
-}
-
-/// Waits until all messages so far are written, if somebody reads them.
-pub(crate) fn flush() {
-    let _ = end_of_talk().recv_timeout(PATIENCE);
-}
-
-/// Waits until all messages are written, before the program ends with this code.
-pub(crate) fn finish(exit: Exit) {
-    let end = end_of_talk();
-    let _ = wait_for(Awaited::Messages, exit, || end.recv());
-}
-
-/// Returns a channel that closes when everything is written that was handed over.
-fn end_of_talk() -> Receiver<Infallible> {
-    let (sender, end) = channel();
-    hand_over(Talk::End(sender));
-    end
+    let (sender, hidden) = channel();
+    hand_over(Talk::Hide(sender));
+    let _ = hidden.recv();
 }
 
 /// Hands something over to the thread that writes. Without a thread, it is written here.
@@ -128,8 +101,11 @@ impl Writer {
                     self.bar = ProgressBar::hidden();
                     self.show = Some(show);
                 }
-                Ok(Talk::Hide) => self.hide(),
-                Ok(Talk::End(sender)) => drop(sender),
+                Ok(Talk::Hide(sender)) => {
+                    self.show = None;
+                    self.bar.finish_and_clear();
+                    drop(sender);
+                }
                 Err(RecvTimeoutError::Timeout) => self.show_progress(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -137,9 +113,6 @@ impl Writer {
     }
 
     fn show_progress(&mut self) {
-        if is_in_background() {
-            return;
-        }
         if let Some(show) = &mut self.show
             && let Some(line) = show(&self.bar)
         {
@@ -147,30 +120,14 @@ impl Writer {
         }
     }
 
-    fn hide(&mut self) {
-        self.show = None;
-        if !is_in_background() {
-            self.bar.finish_and_clear();
-        }
-    }
-
     fn print(&self, line: &str) {
-        if is_in_background() {
-            write_line(line);
-        } else {
-            self.bar.suspend(|| write_line(line));
-        }
+        self.bar.suspend(|| write_line(line));
     }
-}
-
-/// Returns whether standard error is a terminal on which another job is in the foreground.
-fn is_in_background() -> bool {
-    tcgetpgrp(stderr()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// Writes a line at once, so that the lines of several processes do not mix in one log.
 fn write_line(line: &str) {
-    let _ = write_all(Awaited::Messages, format!("nqueens: {line}\n").as_bytes());
+    let _ = stderr().write_all(format!("nqueens: {line}\n").as_bytes());
 }
 
 /// Limit on messages of one kind that are printed one by one.
