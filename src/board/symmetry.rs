@@ -231,3 +231,23 @@ impl Placed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_is_noted() {
+        for n in 2..=12 {
+            let size = BoardSize::new(n).expect("in range");
+            let mut notes = Vec::new();
+            let total = size.published().total.expect("published");
+            let note = |done, all| notes.push((done, all));
+            let classes = Classes::count_in_steps(size, total, &Cancel::new(), note);
+            assert_eq!(classes, Classes::count(size, total, &Cancel::new()));
+            let all = notes.len() - 1;
+            let wanted: Vec<(usize, usize)> = (0..=all).map(|done| (done, all)).collect();
+            assert_eq!(notes, wanted, "n = {n}");
+        }
+    }
+}

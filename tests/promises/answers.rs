@@ -7,12 +7,13 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, SystemTime};
 
-use nqueens::Kernel;
+use nqueens::{Engine, Kernel};
 use serde_json::Value;
 
 use crate::common::{
-    arg, as_folder, count_into, finish, fresh, journal_in, json, nqueens, output, printed, refused,
-    result, run, spawn, stderr, stdout, without_reader,
+    arg, as_folder, count_into, finish, first_line_with_check_digits, fresh, fresh_folder,
+    journal_in, json, nqueens, output, plan_of, printed, refused, result, run, size, spawn, stderr,
+    stdout, with_check_digits, without_reader,
 };
 
 /// The labels and texts of an answer. The text of `time`, which differs from run to run, is left out.
@@ -320,7 +321,10 @@ fn a_reader_that_leaves_is_not_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
-    for args in [&["count", "8"][..], &["table", "1..=8"], &["table", "--csv"], &["cpu"]] {
+    let answers =
+        [&["count", "8"][..], &["table", "1..=8"], &["table", "--csv"], &["cpu"], &["-V"]];
+    let lists = [&["list", "8"][..], &["list", "8", "--limit", "9", "--style", "svg"]];
+    for args in answers.into_iter().chain(lists) {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let output = run(nqueens(args).stdout(full));
         assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -349,12 +353,32 @@ fn without_a_terminal_progress_is_lines_and_only_on_request() {
     let wanted = ["--engine", "bitmask", "--threads", "1", "--progress", "always"];
     let mut child = spawn(&mut count_into("20", &path, &wanted));
     let line = first_line_of_stderr(&mut child);
+    assert!(line.starts_with("nqueens: n = 20: 0.0%, "), "{line}");
     // On a busy machine the line comes later, but it never comes in the first second.
     let (_, elapsed) = line.split_once("elapsed ").expect("a time");
     assert!(!elapsed.starts_with("0.") && !elapsed.contains(" ms"), "{line}");
     assert!(line.contains(" 0/20 units"), "{line}");
     child.kill().expect("it runs");
     assert_eq!(stdout(&finish(child)), "");
+}
+
+/// The journal of this count is complete, with wrong numbers. The search for symmetric solutions takes minutes.
+#[test]
+fn the_search_for_symmetric_solutions_shows_its_progress() {
+    let folder = fresh_folder("answers-fundamental");
+    let plan = plan_of(size(26), Engine::Bitmask, None);
+    let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
+    let counts = ["0"; 26].join(",");
+    let done = format!("done units=0..26 solutions=0 elapsed-ms=1 busy-us=1 counts={counts}");
+    let text = format!("{first}{}", with_check_digits(&first, &done));
+    std::fs::write(folder.join("n26.journal"), text).expect("room");
+    let options = ["--engine", "bitmask", "--fundamental", "--progress", "always"];
+    let mut child = spawn(&mut count_into("26", &folder, &options));
+    let line = first_line_of_stderr(&mut child);
+    child.kill().expect("it runs");
+    assert!(line.starts_with("nqueens: fundamental n = 26: "), "{line}");
+    assert!(line.contains(" steps, ") && line.contains("elapsed "), "{line}");
+    finish(child);
 }
 
 /// Returns the first line that a process prints on stderr.

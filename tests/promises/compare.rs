@@ -286,7 +286,11 @@ fn an_interrupt_leaves_what_was_measured() {
     let all_runs = "/400 runs";
     let done = loop {
         let line = messages.next().expect("it measures").expect("text");
-        let steps = line.trim_start_matches("nqueens: ").split(", ").next().expect("a part");
+        let steps = line
+            .trim_start_matches("nqueens: compare n = 15: ")
+            .split(", ")
+            .next()
+            .expect("a part");
         if let Some(done) = steps.strip_suffix(all_runs) {
             let done: usize = done.parse().expect("a number");
             // From the second run on, both engines have a time.

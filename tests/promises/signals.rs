@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use nqueens::{Cancel, Solutions};
+use nqueens::{Cancel, FixedQueens, Solutions, Square};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 
 use crate::common::processes::{
@@ -233,18 +233,12 @@ fn colours_stops_in_the_middle_of_a_unit_with_every_kernel() {
 /// Only the last ends it; returns how the child ended.
 #[cfg(target_os = "linux")]
 fn interrupted(mut child: Running, pid: u32, folder: &Path, signals: &[&str]) -> ExitStatus {
-    use crate::common::processes::{send_to, sleeps_of_signal_thread, wait_for_units};
+    use crate::common::processes::{send_in_vain, send_to, wait_for_units};
 
     let (last, first) = signals.split_last().expect("signals");
     wait_for_units(folder, &mut child, 0);
     for signal in first {
-        let sleeps = sleeps_of_signal_thread(pid);
-        send_to(signal, pid);
-        // It falls asleep once while it raises the cancellation, at most, and once more when it has heard the signal.
-        wait_until("a heard signal", &mut child, || sleeps_of_signal_thread(pid) >= sleeps + 2);
-        // A signal that comes at once is the same.
-        std::thread::sleep(std::time::Duration::from_millis(400));
-        assert_eq!(child.try_wait().expect("a status"), None, "it waits for the disk");
+        send_in_vain(signal, &mut child, pid);
     }
     send_to(last, pid);
     child.wait().expect("ended")
@@ -299,15 +293,20 @@ mod needs_root {
 
 /// Nothing is found for many seconds. A search that came to its end, or to its limit, was not stopped.
 #[test]
-fn a_list_is_stopped_between_two_solutions() {
-    let place = ["list", "32", "--limit", "1", "--place", "32:5,31:8,30:2"];
-    let mut child = start(&place);
-    wait_until_caught(&mut child, SIGINT);
-    wait_for_work(&mut child, Duration::from_millis(300));
-    let limit = Duration::from_millis(300);
-    let used = cpu_time_to_end("INT", &mut child, limit);
-    assert!(used <= limit, "{used:?} of CPU time after the signal");
-    assert_eq!(child.wait().expect("ended").code(), Some(3));
+fn a_search_is_stopped_between_two_solutions() {
+    let place = |row, column| Square { row, column };
+    let queens = [place(31, 4), place(30, 7), place(29, 1)];
+    let queens = FixedQueens::new(size(32), &queens).expect("they do not attack each other");
+    let cancel = Cancel::new();
+    let mut solutions = Solutions::with_queens(size(32), &queens).stop_on(&cancel);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            cancel.cancel();
+        });
+        assert_eq!(solutions.next(), None);
+    });
+    assert!(solutions.was_stopped());
     let mut solutions = Solutions::new(size(6)).stop_on(&Cancel::new());
     assert_eq!((solutions.by_ref().count(), solutions.was_stopped()), (4, false));
     let cancel = Cancel::new();

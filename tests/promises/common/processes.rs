@@ -197,10 +197,21 @@ fn is_caught(pid: u32, signal: i32) -> bool {
     status_mask(pid, "SigCgt").is_some_and(|mask| mask & signal_bit(signal) != 0)
 }
 
-/// Returns how often the thread that hears signals has gone to sleep. Before the first signal it sleeps once, and after
-/// it again and again.
+/// Sends a first signal to a process that cannot end, and waits until it has heard it, and until another signal is not
+/// taken for the same one.
 #[cfg(target_os = "linux")]
-pub(crate) fn sleeps_of_signal_thread(pid: u32) -> u64 {
+pub(crate) fn send_in_vain(signal: &str, child: &mut Child, pid: u32) {
+    let sleeps = sleeps_of_signal_thread(pid);
+    send_to(signal, pid);
+    wait_until("a heard signal", child, || sleeps_of_signal_thread(pid) > sleeps);
+    sleep(Duration::from_millis(400));
+    assert_eq!(child.try_wait().expect("a status"), None, "it waits");
+}
+
+/// Returns how often the thread that hears signals has gone to sleep: once before the first signal, and once more after
+/// each.
+#[cfg(target_os = "linux")]
+fn sleeps_of_signal_thread(pid: u32) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
     for task in tasks {
         let task = task.expect("a thread").path();
