@@ -292,7 +292,7 @@ fn a_damaged_journal_hides_nothing_else() {
     let html = ["status", "--html", arg(&page)];
     assert!(warned(&html, 0).contains(&format!("damaged      1 journal, the first is {named}")));
     let page = fs::read_to_string(page).expect("a page");
-    assert!(page.contains("1 complete</li>"), "{page}");
+    assert!(page.contains("■</span> 1 complete"), "{page}");
     for index in [1, 2] {
         count_shard(12, index, 3, &folder);
     }

@@ -57,6 +57,10 @@ fn memory_way_out(lack: &LackOfMemory) -> (Exit, String) {
 /// Returns the exit code and the way out if a journal cannot be used.
 fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
     match error {
+        // It may have been possible when the count began.
+        JournalError::Io { action: "create", reason } if !is_full(reason.kind) => {
+            (Exit::Failed, ": make its folder, or check the path and its permissions")
+        }
         JournalError::Io { reason, .. } => io_way_out(reason),
         JournalError::NotAJournal => (
             Exit::Usage,
@@ -78,17 +82,26 @@ fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
 pub(crate) fn io_way_out(reason: &IoError) -> (Exit, &'static str) {
     match reason.kind {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            (Exit::Usage, ": name a file or folder that exists, or make its folder first")
+            (Exit::Usage, ": name a file or folder that exists")
         }
-        ErrorKind::StorageFull
-        | ErrorKind::QuotaExceeded
-        | ErrorKind::WriteZero
-        | ErrorKind::FileTooLarge => (
+        ErrorKind::IsADirectory | ErrorKind::AlreadyExists => (Exit::Usage, ": name another one"),
+        kind if is_full(kind) => (
             Exit::Failed,
             ": make room (disk, quota, inodes) or raise the limit on files (ulimit -f), then run the same command again",
         ),
         _ => (Exit::Failed, ": check the disk, the path and its permissions"),
     }
+}
+
+/// Returns whether the disk or a limit leaves no room.
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::WriteZero
+            | ErrorKind::FileTooLarge
+    )
 }
 
 #[cfg(test)]

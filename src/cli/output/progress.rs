@@ -117,6 +117,9 @@ impl Progress {
     /// Begins a piece of work. `steps` are those that are done already, and all of them.
     pub(crate) fn begin(&self, name: &str, steps: [usize; 2], work: Work) {
         *lock(&self.notes) = Notes::new(name, steps, work);
+        if matches!(self.display, Display::Nothing) && !self.is_unrecorded {
+            return;
+        }
         let notes = Arc::clone(&self.notes);
         let mut view = View::new(self.display, self.is_unrecorded);
         stderr::show(Box::new(move |bar| view.look(&copy(&notes), bar)));

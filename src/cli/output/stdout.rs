@@ -25,11 +25,15 @@ impl Exit {
         self.print(|out| report.write(format, out))
     }
 
-    /// Prints what is written here, and returns the exit code.
+    /// Prints what is written here, and returns the exit code. That of the work comes before that of the printing.
     pub(crate) fn print(self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Self {
-        match print(write) {
-            Ok(()) => self,
-            Err(failure) => failure.after(self).report(),
+        match (self, print(write)) {
+            (Self::Done, Err(failure)) => failure.report(),
+            (_, Err(failure)) => {
+                failure.report();
+                self
+            }
+            (_, Ok(())) => self,
         }
     }
 }
