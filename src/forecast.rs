@@ -34,10 +34,11 @@ mod time_left;
 pub use approximate::Approximate;
 pub(crate) use cores::Cores;
 pub(crate) use sample::{Rest, Sample};
-pub use time_left::TimeLeft;
+pub(crate) use time_left::TimeLeft;
 
 use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
+use crate::machine::cores;
 
 /// The expected time of some units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,16 +54,33 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Makes the forecast of some work, given in CPU seconds, on a number of cores, if that is known.
-    pub(crate) fn of(work: Approximate, cores: Option<f64>) -> Self {
+    /// Forecasts the time of the units that are missing, on a number of cores, if that is known. Returns `None` while
+    /// nothing is finished, or if the CPU clock stands still.
+    pub(crate) fn of_rest(sample: &Sample, rest: Rest, cores: Option<f64>) -> Option<Self> {
+        Some(Self::of(sample.estimate_cpu_seconds(rest)?, cores))
+    }
+
+    /// Forecasts the time of all units, of which those in the sample are finished.
+    pub(crate) fn of_whole(sample: &Sample, rest: Rest, cores: Option<f64>) -> Option<Self> {
+        let left = sample.estimate_cpu_seconds(rest)?;
+        Some(Self::of(Approximate { value: sample.cpu_seconds() + left.value, ..left }, cores))
+    }
+
+    /// Forecasts the time of some work.
+    fn of(work: Approximate, cores: Option<f64>) -> Self {
         let cpu_seconds = work.with_run_variation();
         let wall_seconds = cores.map(|cores| cpu_seconds.divided_by(cores));
         Self { cpu_seconds, wall_seconds, cores }
     }
 
-    /// Returns the expected wall time in seconds, to compare two forecasts.
-    pub(crate) fn wall_value(&self) -> Option<f64> {
-        self.wall_seconds.map(|seconds| seconds.value)
+    /// Returns this forecast with unknown errors.
+    pub(crate) fn roughly(self) -> Self {
+        let roughly = |time: Approximate| Approximate::roughly(time.value);
+        Self {
+            cpu_seconds: roughly(self.cpu_seconds),
+            wall_seconds: self.wall_seconds.map(roughly),
+            cores: self.cores,
+        }
     }
 }
 
@@ -73,11 +91,11 @@ impl Forecast {
 /// NEON was never timed. Under an emulator it executes about half of the portable kernel's instructions (docs/lab.md).
 const SLOWER: [f64; Kernel::NAMES.len()] = [7.5, 3.5, 1.9, 1.0];
 
-/// Returns roughly how many hours of CPU time a whole count takes, to decide whether to start it.
+/// Returns roughly how many seconds of CPU time a whole count takes, to decide whether to start it.
 ///
 /// The number comes from boards that were counted on other machines, so it is right to a factor of about three.
 /// [`Count::estimate`](crate::Count::estimate) measures on this machine.
-pub(crate) fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
+pub(crate) fn rough_cpu_seconds(size: BoardSize, engine: Engine, kernel: Kernel) -> f64 {
     let MeasuredBoard { n, hours, growth } = if let Some(n) = engine.largest_sensible() {
         // The largest sensible board takes some seconds.
         MeasuredBoard { n, hours: 10.0 / 3600.0, growth: 7.0 }
@@ -91,7 +109,18 @@ pub(crate) fn core_hours(size: BoardSize, engine: Engine, kernel: Kernel) -> f64
     };
     let rows_more = size.get() as i32 - n as i32;
     let slower = if engine.has_kernels() { slower_with(kernel) } else { 1.0 };
-    slower * hours * growth.powi(rows_more)
+    3600.0 * slower * hours * growth.powi(rows_more)
+}
+
+/// Returns roughly how many seconds a whole count takes, if each thread gets a core of its own as long as there are
+/// some.
+pub(crate) fn rough_seconds(
+    size: BoardSize,
+    engine: Engine,
+    kernel: Kernel,
+    threads: usize,
+) -> f64 {
+    rough_cpu_seconds(size, engine, kernel) / threads.min(cores()) as f64
 }
 
 /// A board from whose time the times of other boards are estimated.
@@ -113,10 +142,13 @@ fn slower_with(kernel: Kernel) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::plan::done::UnitsDone;
 
     fn hours(n: u32, engine: Engine, kernel: Kernel) -> f64 {
-        core_hours(BoardSize::new(n).expect("in range"), engine, kernel)
+        rough_cpu_seconds(BoardSize::new(n).expect("in range"), engine, kernel) / 3600.0
     }
 
     #[test]
@@ -157,15 +189,47 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_of_time_knows_that_runs_differ() {
+    fn a_rough_time_is_the_cpu_time_over_the_cores_that_the_threads_can_use() {
+        let size = BoardSize::new(20).expect("in range");
+        let seconds = |threads| rough_seconds(size, Engine::Colours, Kernel::PORTABLE, threads);
+        let cpu_seconds = rough_cpu_seconds(size, Engine::Colours, Kernel::PORTABLE);
+        assert_eq!(seconds(1), cpu_seconds);
+        assert_eq!(seconds(1_000_000), cpu_seconds / cores() as f64);
+    }
+
+    /// Thirty of a hundred blocks, each with a unit of one or three seconds.
+    #[test]
+    fn the_wall_time_is_the_cpu_time_over_the_cores() {
+        let mut sample = Sample::new(64);
+        for unit in 0..30 {
+            let cpu_time = Duration::from_secs(1 + 2 * (unit as u64 % 2));
+            sample.add(&UnitsDone { units: unit..unit + 1, cpu_time, ..UnitsDone::default() });
+        }
+        let rest = Rest { units: 34, solutions: None };
+        let work = sample.estimate_cpu_seconds(rest).expect("thirty units");
+        let left = Forecast::of_rest(&sample, rest, Some(0.5)).expect("thirty units");
+        assert_eq!((left.cpu_seconds.value, left.cores), (68.0, Some(0.5)));
+        // Runs differ by three percent.
+        let error = left.cpu_seconds.standard_error;
+        assert_eq!(error, work.standard_error.hypot(0.03 * 68.0));
+        let wall_seconds = Approximate { value: 136.0, standard_error: 2.0 * error };
+        assert_eq!(left.wall_seconds, Some(wall_seconds));
+        let whole = Forecast::of_whole(&sample, rest, Some(0.5)).expect("thirty units");
+        assert_eq!(whole.cpu_seconds.value, 128.0);
+        assert_eq!(whole.wall_seconds.map(|seconds| seconds.value), Some(256.0));
+        let unknown = Forecast::of_rest(&sample, rest, None).expect("thirty units");
+        assert_eq!((unknown.cpu_seconds, unknown.wall_seconds), (left.cpu_seconds, None));
+        let roughly = left.roughly();
+        assert_eq!(roughly.cpu_seconds, Approximate::roughly(68.0));
+        assert_eq!(roughly.wall_seconds, Some(Approximate::roughly(136.0)));
+    }
+
+    #[test]
+    fn an_error_is_small_in_relation_to_its_value() {
         let work = Approximate { value: 100.0, standard_error: 4.0 };
-        let forecast = Forecast::of(work, Some(2.0));
-        assert_eq!(forecast.cpu_seconds, Approximate { value: 100.0, standard_error: 5.0 });
-        let wall_seconds = Approximate { value: 50.0, standard_error: 2.5 };
-        assert_eq!(forecast.wall_seconds, Some(wall_seconds));
-        assert_eq!(forecast.wall_value(), Some(50.0));
+        let other = Approximate { value: 50.0, standard_error: 2.5 };
         assert!(!work.is_closer_than(work));
-        assert!(wall_seconds.is_closer_than(Approximate::roughly(50.0)));
-        assert!(work.is_closer_than(wall_seconds), "4 % and 5 %");
+        assert!(other.is_closer_than(Approximate::roughly(50.0)));
+        assert!(work.is_closer_than(other), "4 % and 5 %");
     }
 }

@@ -134,7 +134,6 @@ pub(crate) fn thread_time() -> Duration {
 
 /// Returns the CPU time that all threads of this process have used since it started. It is 0 if the system has no such
 /// clock.
-#[cfg(feature = "cli")]
 pub(crate) fn process_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }

@@ -19,6 +19,7 @@ use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::forecast::TimeLeft;
 use crate::journal::Journal;
 use crate::machine::thread_time;
 use crate::plan::Worker;
@@ -38,6 +39,7 @@ pub(super) struct Driver<'a> {
     pub(super) begun: Instant,
     /// The finished units of the board or shard so far.
     pub(super) done: Mutex<Sum>,
+    pub(super) time_left: Mutex<TimeLeft>,
     /// Stops all threads before their next unit: one of them has failed, or a sample is large enough.
     pub(super) stop: Cancel,
 }
@@ -99,10 +101,18 @@ impl<'a> Driver<'a> {
 
     /// Reports finished units to the observer.
     fn report(&self, newest: &UnitsDone) {
+        let mut time_left = self.time_left.lock().unwrap_or_else(PoisonError::into_inner);
+        time_left.record(newest);
+        // Before a count stops, threads wait for each other, and not for a core.
+        if !self.must_stop() {
+            time_left.read_clock();
+        }
+        // The observer may take its time, and other threads must not wait for it.
+        drop(time_left);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += newest.sum();
-        let so_far = SoFar { newest, done: *done, units: self.start.units };
-        // The observer may take its time, and other threads must not wait for it.
+        let units = self.start.units;
+        let so_far = SoFar { newest, done: *done, units, time_left: &self.time_left };
         drop(done);
         self.count.observer.units_done(&so_far);
     }

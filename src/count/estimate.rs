@@ -1,15 +1,13 @@
 //! Estimates the time and the result of a count: the count begins, and is stopped after a while.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::{Job, Outcome};
-use super::observe::{Observer, SoFar, Start};
+use super::observe::{OnProgress, SoFar};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::forecast::{Approximate, Forecast, TimeLeft, core_hours};
-use crate::machine::cores;
+use crate::forecast::{Approximate, Forecast, TimeLeft, rough_cpu_seconds, rough_seconds};
 use crate::plan::shard::Shard;
 
 /// The expected time and result of a count.
@@ -35,41 +33,13 @@ impl Estimate {
     }
 }
 
-/// A CPU clock that shows no progress after this time stands still.
-const LONGEST_TICK: Duration = Duration::from_millis(100);
-
-/// The times after which a sample ends. The less it has found, the longer it may take.
-#[derive(Clone, Copy, Debug)]
-struct EndsAfter {
-    /// The time if enough units are finished to know the standard error.
-    with_known_error: Duration,
-    /// The time if any unit is finished.
-    with_a_unit: Duration,
-    /// The time if no unit is finished.
-    without_units: Duration,
-}
-
-impl EndsAfter {
-    /// Returns the times of a sample that should take about `time`.
-    fn about(time: Duration) -> Self {
-        let half_as_long = time / 2;
-        let with_a_unit = time.saturating_add(half_as_long.max(Duration::from_secs(1)));
-        let six_times_as_long = time.saturating_mul(6);
-        Self {
-            with_known_error: time,
-            with_a_unit,
-            without_units: six_times_as_long.max(with_a_unit),
-        }
-    }
-}
-
 impl Count<'_> {
     /// Estimates the time and the result of [`Count::run`] from a sample: the first units, counted for about `time`
     /// on all threads.
     ///
-    /// The sample takes up to half as long again (at least a second more) if its standard error is still unknown. If
-    /// no unit ends in six times that time, the estimate is a rough value for boards of this size, measured on other
-    /// machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
+    /// The sample takes up to half as long again if its standard error is still unknown. If no unit ends in six times
+    /// that time, the estimate is a rough value for boards of this size, measured on other machines.
+    /// [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
     ///
     /// ```
     /// use std::time::Duration;
@@ -93,16 +63,10 @@ impl Count<'_> {
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
         let (sample, left) = self.take_sample(time)?;
-        let all_cpu_seconds = left.estimate_all_cpu_seconds();
-        let time = match all_cpu_seconds.filter(|all| is_measured(*all, sample.elapsed)) {
-            // Both times are known. They are no estimates.
-            Some(cpu_seconds) if sample.is_complete() => Forecast {
-                cpu_seconds,
-                wall_seconds: Some(time_taken(&sample)),
-                cores: left.estimate().and_then(|left| left.cores),
-            },
-            Some(cpu_seconds) => time_of_all(&sample, &left, cpu_seconds),
-            None => {
+        let time = match left.estimate_whole() {
+            Some(whole) if sample.is_complete() => measured(&sample, whole),
+            Some(whole) if whole.wall_seconds.is_some() => whole,
+            _ => {
                 if sample.done.units == 0 {
                     self.cancel.check("a unit was finished")?;
                 }
@@ -112,115 +76,56 @@ impl Count<'_> {
         Ok(Estimate { sample, time, total: left.estimate_total() })
     }
 
-    /// Returns the time of all units if nothing is known of their CPU time.
+    /// Returns the time of all units if nothing is known of it.
     fn rough_time(&self, sample: &Outcome) -> Forecast {
-        let hours = core_hours(self.size, sample.engine, sample.kernel);
-        let cpu_seconds = Approximate::roughly(3600.0 * hours);
-        let wall_seconds = if sample.is_complete() {
-            time_taken(sample)
-        } else {
-            rough_wall_seconds(cpu_seconds, sample.threads)
-        };
-        Forecast { cpu_seconds, wall_seconds: Some(wall_seconds), cores: None }
+        let Outcome { engine, kernel, threads, .. } = *sample;
+        let cpu_seconds = rough_cpu_seconds(self.size, engine, kernel);
+        let seconds = rough_seconds(self.size, engine, kernel, threads);
+        Forecast {
+            cpu_seconds: Approximate::roughly(cpu_seconds),
+            wall_seconds: Some(Approximate::roughly(seconds)),
+            cores: None,
+        }
     }
 
-    /// Counts the first units for about this time. Returns the outcome, and what is known of the rest.
+    /// Counts the first units of the whole board for about this time, without a journal. Returns the outcome, and what
+    /// is known of the rest.
     fn take_sample(&self, time: Duration) -> Result<(Outcome, TimeLeft), Error> {
-        let ends_after = EndsAfter::about(time);
-        let observer = SampleObserver {
-            ends_after,
-            observer: self.observer,
-            left: Mutex::default(),
-            enough: Cancel::new(),
-        };
+        let enough = Cancel::new();
+        let observer = OnProgress(|so_far: &SoFar<'_>| {
+            if is_enough(so_far.time_left(), so_far.newest.elapsed, time) {
+                enough.cancel();
+            }
+            self.observer.units_done(so_far);
+        });
+        let whole = self.clone().shard(Shard::WHOLE).without_journal().observer(&observer);
         let begun = Instant::now();
-        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > ends_after.without_units;
-        let outcome = Cancel::run_until(is_over, |stop| self.run_observed(&observer, stop))??;
-        let left = observer.left().clone();
-        Ok((outcome, left))
-    }
-
-    /// Counts the whole board without a journal, until the observer has enough units or the flag is raised.
-    fn run_observed(&self, observer: &SampleObserver<'_>, stop: &Cancel) -> Result<Outcome, Error> {
-        let whole = self.clone().shard(Shard::WHOLE).without_journal();
-        let count = whole.observer(observer).stop_on(stop);
-        count.on_its_threads(|| {
-            let mut job = Job::new(&count);
-            job.stop = observer.enough.clone();
-            job.run()
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > time.saturating_mul(6);
+        Cancel::run_until(is_over, |stop| {
+            let count = whole.stop_on(stop);
+            count.on_its_threads(|| {
+                let mut job = Job::new(&count);
+                job.stop = enough.clone();
+                job.run()
+            })?
         })?
     }
 }
 
-/// Returns whether the CPU clock was running during a sample. It may show no time if the sample was short.
-fn is_measured(cpu_seconds: Approximate, elapsed: Duration) -> bool {
-    cpu_seconds.value > 0.0 || elapsed < LONGEST_TICK
+/// Returns whether a sample that should take about `time` can end, once some units are finished.
+fn is_enough(left: Option<Forecast>, elapsed: Duration, time: Duration) -> bool {
+    let has_known_error = left.is_some_and(|left| left.cpu_seconds.standard_error.is_finite());
+    let end = if has_known_error { time } else { time.saturating_add(time / 2) };
+    elapsed >= end
 }
 
-/// Returns the wall time of a sample. It is no estimate.
-fn time_taken(sample: &Outcome) -> Approximate {
-    Approximate { value: sample.elapsed.as_secs_f64(), standard_error: 0.0 }
-}
-
-/// Returns the time of a whole count, of which the units of the sample are finished.
-fn time_of_all(sample: &Outcome, left: &TimeLeft, cpu_seconds: Approximate) -> Forecast {
-    let cpu_seconds = cpu_seconds.with_run_variation();
-    let rest = left.estimate();
-    let wall_seconds = match rest.and_then(|rest| rest.wall_seconds) {
-        Some(rest) => Approximate { value: sample.elapsed.as_secs_f64() + rest.value, ..rest },
-        None => rough_wall_seconds(cpu_seconds, sample.threads),
-    };
-    let cores = rest.and_then(|rest| rest.cores);
-    Forecast { cpu_seconds, wall_seconds: Some(wall_seconds), cores }
-}
-
-/// Returns the wall time of a count if nothing is known of the cores that its threads get. Each thread is assumed to
-/// have a core of its own, if there are that many.
-fn rough_wall_seconds(cpu_seconds: Approximate, threads: usize) -> Approximate {
-    let used_cores = threads.min(cores());
-    Approximate::roughly(cpu_seconds.value / used_cores as f64)
-}
-
-/// Returns whether enough units are finished to estimate the error of their CPU time.
-fn has_known_error(left: &TimeLeft) -> bool {
-    left.estimate_all_cpu_seconds().is_some_and(|all| all.standard_error.is_finite())
-}
-
-/// An observer that stops a count when the sample is large enough.
-#[derive(Debug)]
-struct SampleObserver<'a> {
-    ends_after: EndsAfter,
-    observer: &'a dyn Observer,
-    left: Mutex<TimeLeft>,
-    enough: Cancel,
-}
-
-impl SampleObserver<'_> {
-    fn left(&self) -> MutexGuard<'_, TimeLeft> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Observer for SampleObserver<'_> {
-    fn started(&self, start: &Start<'_>) {
-        *self.left() = start.time_left.clone();
-    }
-
-    fn units_done(&self, so_far: &SoFar<'_>) {
-        let elapsed = so_far.newest.elapsed;
-        let mut left = self.left();
-        left.record(so_far.newest);
-        // A report is of finished units, so there is no sample without units here.
-        let end = if has_known_error(&left) {
-            self.ends_after.with_known_error
-        } else {
-            self.ends_after.with_a_unit
-        };
-        if elapsed >= end {
-            self.enough.cancel();
-        }
-        drop(left);
-        self.observer.units_done(so_far);
+/// Returns the time of a sample of all units. It is no estimate.
+fn measured(sample: &Outcome, whole: Forecast) -> Forecast {
+    let exactly = |value| Approximate { value, standard_error: 0.0 };
+    Forecast {
+        cpu_seconds: exactly(whole.cpu_seconds.value),
+        wall_seconds: Some(exactly(sample.elapsed.as_secs_f64())),
+        cores: whole.cores,
     }
 }
 
@@ -228,101 +133,34 @@ impl Observer for SampleObserver<'_> {
 mod tests {
     use super::*;
     use crate::board::size::BoardSize;
-    use crate::count::observe::OnProgress;
     use crate::engine::Engine;
-    use crate::forecast::{Rest, Sample};
-    use crate::plan::done::UnitsDone;
 
     #[test]
-    fn a_sample_without_units_takes_up_to_six_times_as_long() {
-        for (time, with_a_unit, without_units) in [(0, 1, 1), (1, 2, 6), (2, 3, 12), (10, 15, 60)] {
-            let ends = EndsAfter::about(Duration::from_secs(time));
-            assert_eq!(ends.with_known_error, Duration::from_secs(time));
-            assert_eq!(ends.with_a_unit, Duration::from_secs(with_a_unit));
-            assert_eq!(ends.without_units, Duration::from_secs(without_units));
-        }
-    }
-
-    /// A forecast of a thousand units on one thread, of which none is finished.
-    fn nothing_done() -> TimeLeft {
-        TimeLeft::new(Sample::new(1000), Rest { units: 1000, solutions: None }, 1)
-    }
-
-    /// Units of one second each that come from all over the plan, the last of them finished at this time.
-    fn units_done(units: usize, last: Duration) -> Vec<UnitsDone> {
-        let mut reports = Vec::new();
-        for unit in 0..units {
-            reports.push(UnitsDone {
-                units: 20 * unit..20 * unit + 1,
-                elapsed: last.mul_f64((unit + 1) as f64 / units as f64),
-                cpu_time: Duration::from_secs(1),
-                ..UnitsDone::default()
-            });
-        }
-        reports
-    }
-
-    #[test]
-    fn a_sample_ends_when_it_is_large_enough_or_its_time_is_over() {
-        for (units, seconds, is_enough) in [
-            (19, 10.0, false),
-            (20, 9.9, false),
-            (20, 10.0, true),
-            (19, 14.9, false),
-            (1, 15.0, true),
+    fn a_sample_ends_when_its_error_is_known_or_its_time_is_over() {
+        let left = |standard_error| {
+            let cpu_seconds = Approximate { value: 1.0, standard_error };
+            Some(Forecast { cpu_seconds, wall_seconds: None, cores: None })
+        };
+        for (left, milliseconds, is_enough) in [
+            (left(0.1), 9999, false),
+            (left(0.1), 10_000, true),
+            (left(f64::INFINITY), 14_999, false),
+            (left(f64::INFINITY), 15_000, true),
+            (None, 14_999, false),
+            (None, 15_000, true),
         ] {
-            let heard = Mutex::new(0);
-            let listener = OnProgress(|_: &SoFar<'_>| *heard.lock().expect("no panic") += 1);
-            let observer = SampleObserver {
-                ends_after: EndsAfter::about(Duration::from_secs(10)),
-                observer: &listener,
-                left: Mutex::new(nothing_done()),
-                enough: Cancel::new(),
-            };
-            for newest in &units_done(units, Duration::from_secs_f64(seconds)) {
-                observer.units_done(&SoFar { newest, done: newest.sum(), units: 1000 });
-            }
-            assert_eq!(observer.enough.is_cancelled(), is_enough, "{units} units, {seconds} s");
-            assert_eq!(heard.into_inner().expect("no panic"), units);
+            let elapsed = Duration::from_millis(milliseconds);
+            let said = super::is_enough(left, elapsed, Duration::from_secs(10));
+            assert_eq!(said, is_enough, "{left:?}, {milliseconds} ms");
         }
     }
 
     #[test]
-    fn a_cpu_clock_stands_still_if_it_shows_nothing_after_a_tenth_of_a_second() {
-        let elapsed = [99, 100].map(Duration::from_millis);
-        let is_measured_after =
-            |seconds| elapsed.map(|elapsed| is_measured(Approximate::roughly(seconds), elapsed));
-        assert_eq!(is_measured_after(0.0), [true, false]);
-        assert_eq!(is_measured_after(1e-6), [true, true]);
-    }
-
-    #[test]
-    fn the_time_of_all_is_that_of_the_sample_and_of_the_rest() {
+    fn the_time_on_other_cores_is_the_cpu_time_over_their_number() {
         let count = Count::new(BoardSize::new(8).expect("in range"));
-        let mut sample = count.run().expect("a count");
-        sample.elapsed = Duration::from_secs(200);
-        sample.threads = 1;
-        let mut left = nothing_done();
-        let cpu_seconds = Approximate { value: 1000.0, standard_error: 40.0 };
-        let roughly = time_of_all(&sample, &left, cpu_seconds);
-        assert_eq!(roughly.wall_seconds, Some(Approximate::roughly(1000.0)));
-        for done in units_done(50, sample.elapsed) {
-            left.record(&done);
-        }
-        let time = time_of_all(&sample, &left, cpu_seconds);
-        let rest = left.estimate().expect("fifty units");
-        let rest_seconds = rest.wall_seconds.expect("fifty units");
-        let seconds = time.wall_seconds.expect("fifty units");
-        // A quarter of a core.
-        assert!((seconds.value - 4000.0).abs() < 200.0, "{seconds:?}");
-        assert_eq!(seconds.value, 200.0 + rest_seconds.value);
-        assert_eq!(seconds.standard_error, rest_seconds.standard_error);
-        assert_eq!(time.cores, rest.cores);
-        // Runs differ by three percent.
-        assert_eq!(time.cpu_seconds, Approximate { value: 1000.0, standard_error: 50.0 });
-        let estimate = Estimate { sample, time, total: Approximate::roughly(1.0) };
-        let on_ten = Approximate { value: 100.0, standard_error: 5.0 };
-        assert_eq!(estimate.on_cores(10), on_ten);
+        let mut estimate = count.estimate(Duration::from_secs(60)).expect("all units");
+        estimate.time.cpu_seconds = Approximate { value: 1000.0, standard_error: 50.0 };
+        assert_eq!(estimate.on_cores(10), Approximate { value: 100.0, standard_error: 5.0 });
     }
 
     #[test]
@@ -335,14 +173,6 @@ mod tests {
         assert!(!estimate.sample.is_complete());
         let seconds = estimate.time.wall_seconds.expect("a wall time");
         assert!(seconds.standard_error > 0.0, "{seconds:?}");
-    }
-
-    #[test]
-    fn a_rough_wall_time_is_the_cpu_time_over_the_cores_that_the_threads_can_use() {
-        let cpu_seconds = Approximate { value: 60.0, standard_error: 1.0 };
-        assert_eq!(rough_wall_seconds(cpu_seconds, 1), Approximate::roughly(60.0));
-        let all_cores = Approximate::roughly(60.0 / cores() as f64);
-        assert_eq!(rough_wall_seconds(cpu_seconds, 1_000_000), all_cores);
     }
 
     #[test]
@@ -369,8 +199,10 @@ mod tests {
         let count = Count::new(size);
         let sample = count.run().expect("a count");
         let time = count.rough_time(&sample);
-        let hours = core_hours(size, sample.engine, sample.kernel);
-        assert_eq!(time.cpu_seconds, Approximate::roughly(3600.0 * hours));
-        assert_eq!(time.wall_seconds, Some(time_taken(&sample)));
+        let cpu_seconds = rough_cpu_seconds(size, sample.engine, sample.kernel);
+        assert_eq!(time.cpu_seconds, Approximate::roughly(cpu_seconds));
+        let seconds = rough_seconds(size, sample.engine, sample.kernel, sample.threads);
+        assert_eq!(time.wall_seconds, Some(Approximate::roughly(seconds)));
+        assert_eq!(time.cores, None);
     }
 }

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::driver::Driver;
@@ -100,7 +100,8 @@ impl Count<'_> {
     ///
     /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.on_its_threads(|| Job::new(self).run())?
+        let (outcome, _) = self.on_its_threads(|| Job::new(self).run())??;
+        Ok(outcome)
     }
 }
 
@@ -130,7 +131,8 @@ impl<'a> Job<'a> {
     }
 
     /// Reads the journals, makes the plan, counts the units that are missing, and closes the journal of this process.
-    pub(super) fn run(self) -> Result<Outcome, Error> {
+    /// Also returns what a forecast knows at the end.
+    pub(super) fn run(self) -> Result<(Outcome, TimeLeft), Error> {
         let count = self.count;
         let threads = rayon::current_num_threads();
         let journals = self.read_journals()?;
@@ -156,7 +158,6 @@ impl<'a> Job<'a> {
             done: recorded.done,
             left_out: &recorded.left_out,
             disputes: &recorded.disputes,
-            time_left: &TimeLeft::new(recorded.sample.clone(), self.rest(&recorded), threads),
         };
         if !recorded.todo.is_empty() {
             plan.check_memory(threads)?;
@@ -170,16 +171,20 @@ impl<'a> Job<'a> {
             journal = Some(Journal::create(folder, &plan, &run)?);
         }
         count.observer.started(&start);
+        let rest = self.rest(&recorded);
         let driver = Driver {
             count,
             start: &start,
             journal: journal.as_ref(),
             begun: Instant::now(),
             done: Mutex::new(start.done),
+            time_left: Mutex::new(TimeLeft::new(recorded.sample, rest, threads)),
             stop: self.stop.clone(),
         };
         let counted = driver.run(&recorded.todo)?;
-        self.finish(&start, counted, journal, recorded.runs)
+        let time_left = driver.time_left.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outcome = self.finish(&start, counted, journal, recorded.runs)?;
+        Ok((outcome, time_left))
     }
 
     /// Reads what the folder for journals holds of the shard. Returns `None` if no folder is set, or if it is not there

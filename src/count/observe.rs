@@ -1,8 +1,10 @@
 //! What a running count reports to its observer.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::engine::Kernel;
 use crate::error::Error;
-use crate::forecast::TimeLeft;
+use crate::forecast::{Forecast, TimeLeft};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
 use crate::plan::shard::Shard;
@@ -69,6 +71,27 @@ pub struct SoFar<'a> {
     pub done: Sum,
     /// The number of units in the board or shard.
     pub units: usize,
+    pub(super) time_left: &'a Mutex<TimeLeft>,
+}
+
+impl SoFar<'_> {
+    /// Estimates how long the missing units take. What the journals hold is part of the sample, if it comes from runs
+    /// like this one. Returns `None` if the CPU clock stands still.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Count, OnProgress, SoFar};
+    ///
+    /// let watch = OnProgress(|so_far: &SoFar<'_>| {
+    ///     if let Some(seconds) = so_far.time_left().and_then(|left| left.wall_seconds) {
+    ///         eprintln!("{:.0} s ± {:.0} s", seconds.value, 2.0 * seconds.standard_error);
+    ///     }
+    /// });
+    /// Count::new(BoardSize::new(12)?).observer(&watch).run()?;
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn time_left(&self) -> Option<Forecast> {
+        self.time_left.lock().unwrap_or_else(PoisonError::into_inner).estimate()
+    }
 }
 
 /// The state of a count when it starts.
@@ -91,6 +114,4 @@ pub struct Start<'a> {
     pub left_out: &'a [Error],
     /// The units for which journals hold different numbers. Those that are not settled count as not finished.
     pub disputes: &'a [Dispute],
-    /// A forecast of the time that the rest takes. What the journal holds is part of its sample.
-    pub time_left: &'a TimeLeft,
 }

@@ -1,150 +1,171 @@
 //! The cores that a process got in the last minute: its CPU time over the wall time.
+//!
+//! A running count reads the CPU clock of its process. Other processes see only the lines of its journal, each with the
+//! CPU time of some finished units. What the threads have spent on other units is not known then, but it is about as
+//! much at the end of one line as at the end of another. So the CPU time of the lines between these two moments is
+//! divided by the time between them.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use crate::plan::done::UnitsDone;
+/// The wall time over which the cores are averaged. It is long enough for a mean, and short enough that a process that
+/// was stopped, continued, or moved to other cores has a true forecast a minute later.
+const AVERAGED: Duration = Duration::from_secs(60);
 
-/// The time, in seconds, over which the cores are averaged. It is long enough for a mean, and short enough that a
-/// process that was stopped, continued, or moved to other cores has a true forecast a minute later.
-const AVERAGED_SECONDS: f64 = 60.0;
+/// The number of lines of each thread from which a mean is taken. If all threads end their lines at once, the mean may
+/// miss one line of each, or have one too many.
+const LINES_OF_THREAD: usize = 4;
 
-/// What the threads of a process have lately reported.
-#[derive(Clone, Debug, Default)]
+/// How much CPU time a process had used at some moments. Only the moments that matter are kept.
+#[derive(Clone, Debug)]
 pub(crate) struct Cores {
-    /// The reports that may still matter.
-    reports: VecDeque<Report>,
-    /// The end of the latest report.
-    now: f64,
-    /// The largest number of CPU seconds in a report, also in those that were forgotten.
-    most_cpu_seconds: f64,
-    /// The longest time from one report to the next, in seconds.
-    longest_gap: f64,
+    /// The number of threads that count. The process cannot use more cores to count.
+    threads: usize,
+    /// The number of moments after the first one that a mean needs.
+    needed: usize,
+    moments: VecDeque<Moment>,
 }
 
-/// The end of a report in seconds since the process began, and its CPU seconds. A thread has spent them just before
-/// that moment, at once if it had a core of its own.
-#[derive(Clone, Copy, Debug)]
-struct Report {
-    end: f64,
-    cpu_seconds: f64,
+/// The time since the count began, and the CPU time that the process had used by then.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment {
+    elapsed: Duration,
+    cpu_time: Duration,
 }
 
 impl Cores {
-    /// Adds a report of finished units, and forgets reports that no longer matter.
-    pub(crate) fn record(&mut self, done: &UnitsDone) {
-        let end = done.elapsed.as_secs_f64();
-        let cpu_seconds = done.cpu_time.as_secs_f64();
-        self.reports.push_back(Report { end, cpu_seconds });
-        self.longest_gap = self.longest_gap.max(end - self.now);
-        self.now = self.now.max(end);
-        self.most_cpu_seconds = self.most_cpu_seconds.max(cpu_seconds);
-        // The mean is taken of the last minute before the moment until which all is known.
-        let earliest_known_until = self.now - self.most_cpu_seconds;
-        let needed_from = earliest_known_until - AVERAGED_SECONDS;
-        while self.reports.front().is_some_and(|report| report.end < needed_from) {
-            self.reports.pop_front();
+    /// Prepares for a process that reads its own CPU clock.
+    pub(crate) fn by_clock(threads: usize) -> Self {
+        Self { threads, needed: 1, moments: VecDeque::new() }
+    }
+
+    /// Prepares for a process of which the lines of its journal are known.
+    pub(crate) fn by_lines(threads: usize) -> Self {
+        let needed = LINES_OF_THREAD.saturating_mul(threads);
+        Self { needed, ..Self::by_clock(threads) }
+    }
+
+    /// Adds a moment, and forgets moments that no longer matter.
+    pub(crate) fn add(&mut self, elapsed: Duration, cpu_time: Duration) {
+        self.moments.push_back(Moment { elapsed, cpu_time });
+        // The mean begins at the last moment that is old enough.
+        while let Some(second) = self.moments.get(1)
+            && elapsed.saturating_sub(second.elapsed) >= AVERAGED
+            && self.moments.len() - 2 >= self.needed
+        {
+            self.moments.pop_front();
         }
     }
 
-    /// Returns the moment until which all CPU time is known. A thread that has not reported since may do so now, with
-    /// as many CPU seconds as any of the latest reports.
-    fn known_until(&self) -> f64 {
-        let mut most_lately = 0.0;
-        for report in &self.reports {
-            most_lately = report.cpu_seconds.max(most_lately);
-        }
-        self.now - most_lately
+    /// Returns the time of the last moment since the count began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.moments.back().map_or(Duration::ZERO, |last| last.elapsed)
     }
 
-    /// Returns the longest time from one report to the next, in seconds.
-    pub(crate) fn longest_gap(&self) -> f64 {
-        self.longest_gap
-    }
-
-    /// Returns how many cores the process got. Returns `None` while too little is known.
+    /// Returns how many cores the process got. Returns `None` while too little is known, or if the CPU clock stands
+    /// still.
     pub(crate) fn mean(&self) -> Option<f64> {
-        let end = self.known_until();
-        let begin = (end - AVERAGED_SECONDS).max(0.0);
-        let mut cpu_seconds = 0.0;
-        for report in &self.reports {
-            let report_begin = (report.end - report.cpu_seconds).max(begin);
-            let report_end = report.end.min(end);
-            cpu_seconds += (report_end - report_begin).max(0.0);
-        }
-        if end <= begin || cpu_seconds <= 0.0 {
+        let first = self.moments.front()?;
+        let last = self.moments.back()?;
+        let cpu_seconds = last.cpu_time.saturating_sub(first.cpu_time).as_secs_f64();
+        let seconds = last.elapsed.saturating_sub(first.elapsed).as_secs_f64();
+        if self.moments.len() <= self.needed || cpu_seconds == 0.0 || seconds == 0.0 {
             return None;
         }
-        Some(cpu_seconds / (end - begin))
+        Some((cpu_seconds / seconds).min(self.threads as f64))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    fn record(cores: &mut Cores, moment: f64, cpu_seconds: f64) {
-        cores.record(&UnitsDone {
-            elapsed: Duration::from_secs_f64(moment),
-            cpu_time: Duration::from_secs_f64(cpu_seconds),
-            ..UnitsDone::default()
-        });
+    fn add(cores: &mut Cores, elapsed: f64, cpu_seconds: f64) {
+        cores.add(Duration::from_secs_f64(elapsed), Duration::from_secs_f64(cpu_seconds));
     }
 
-    /// Two threads that report in turn, each with this share of a core.
-    fn after(seconds: usize, share: impl Fn(usize) -> f64) -> f64 {
-        let mut cores = Cores::default();
-        for second in 0..seconds {
-            record(&mut cores, second as f64 + 0.5, share(second));
-            record(&mut cores, second as f64 + 1.0, share(second));
+    /// Two threads, each with this share of a core, whose lines hold ten seconds of wall time, after so many seconds.
+    /// Their lines end at different times.
+    fn by_lines(seconds: usize, share: impl Fn(usize) -> f64) -> Option<f64> {
+        let mut cores = Cores::by_lines(2);
+        let mut cpu_seconds = 0.0;
+        let mut of_threads = [0.0; 2];
+        for second in 1..=seconds {
+            for (thread, of_thread) in of_threads.iter_mut().enumerate() {
+                *of_thread += share(second);
+                if second % 10 == 7 * thread {
+                    cpu_seconds += *of_thread;
+                    *of_thread = 0.0;
+                    add(&mut cores, second as f64, cpu_seconds);
+                }
+            }
         }
-        cores.mean().expect("long enough")
+        cores.mean()
     }
 
     #[test]
     fn a_quiet_machine_gives_all_cores_and_a_busy_one_what_is_left() {
-        assert!((after(600, |_| 1.0) - 2.0).abs() < 0.05);
-        assert!((after(600, |_| 0.5) - 1.0).abs() < 0.05);
-        assert!((after(3, |_| 1.0) - 2.0).abs() < 0.5);
+        for seconds in [47, 60, 107, 3600, 3607] {
+            for share in [1.0, 0.5, 0.25] {
+                let cores = by_lines(seconds, |_| share).expect("four lines of each");
+                assert!((cores / (2.0 * share) - 1.0).abs() < 0.1, "{seconds} s, {share}: {cores}");
+            }
+        }
     }
 
-    /// The process was stopped or continued, or lost or won a core.
+    #[test]
+    fn a_few_lines_say_nothing() {
+        let is_known = |seconds| by_lines(seconds, |_| 1.0).is_some();
+        assert_eq!([0, 7, 40, 47].map(is_known), [false, false, false, true]);
+    }
+
+    /// The process was stopped, continued, or lost or won a core.
     #[test]
     fn a_minute_later_the_past_is_forgotten() {
         for (before, since) in [(0.0, 1.0), (1.0, 0.5), (0.5, 1.0)] {
-            let cores = after(182, |second| if second < 120 { before } else { since });
+            let share = |second| if second <= 120 { before } else { since };
+            let cores = by_lines(200, share).expect("three minutes");
             assert!((cores - 2.0 * since).abs() < 0.05, "{before}, {since}: {cores}");
         }
+        let mut stopped = Cores::by_clock(1);
+        for (elapsed, cpu_seconds) in [(0.0, 0.0), (10.0, 10.0), (3600.0, 10.0)] {
+            add(&mut stopped, elapsed, cpu_seconds);
+        }
+        for second in 1..=60 {
+            add(&mut stopped, 3600.0 + f64::from(second), 10.0 + f64::from(second));
+        }
+        assert_eq!(stopped.mean(), Some(1.0));
     }
 
     #[test]
-    fn long_reports_and_impossible_times_do_no_harm() {
-        let mut cores = Cores::default();
-        for hour in 0..10 {
-            record(&mut cores, 3600.0 * f64::from(hour + 1), 3600.0);
-        }
-        assert!((cores.mean().expect("ten hours") - 1.0).abs() < 0.05, "one thread, long units");
-        for moment in [1e9, 3.0, 1e15] {
-            record(&mut cores, moment, 1e18);
-            assert!(cores.mean().is_none_or(|cores| cores >= 0.0));
-        }
-        assert!(cores.reports.len() < 20);
+    fn the_mean_is_the_cpu_time_over_the_wall_time() {
+        let mut cores = Cores::by_clock(3);
+        add(&mut cores, 0.0, 0.0);
+        assert_eq!(cores.mean(), None, "no time has passed");
+        add(&mut cores, 0.5, 0.0);
+        assert_eq!(cores.mean(), None, "the clock stands still");
+        add(&mut cores, 4.0, 1.0);
+        assert_eq!(cores.mean(), Some(0.25));
+        add(&mut cores, 64.5, 101.0);
+        assert_eq!(cores.mean(), Some(100.0 / 60.5), "from 4 s on");
+        add(&mut cores, 65.5, 1e6);
+        assert_eq!(cores.mean(), Some(3.0), "no more than the threads can use");
+        add(&mut cores, 200.0, 1e6);
+        assert_eq!((cores.moments.len(), cores.elapsed()), (2, Duration::from_secs(200)));
     }
 
-    /// The last report may hide what another thread has done in its four seconds.
+    /// Lines may pretend any number of threads and any time.
     #[test]
-    fn the_mean_is_the_known_cpu_time_over_the_known_time() {
-        let mut cores = Cores::default();
-        record(&mut cores, 10.0, 4.0);
-        assert_eq!(cores.mean(), None, "all of the time before is without a report");
-        record(&mut cores, 20.0, 4.0);
-        assert_eq!(cores.mean(), Some(4.0 / 16.0));
-        record(&mut cores, 21.0, 1.0);
-        assert_eq!(cores.mean(), Some(5.0 / 17.0));
-        assert_eq!(cores.longest_gap(), 10.0);
-        record(&mut cores, 100.0, 2.0);
-        assert_eq!(cores.reports.len(), 1, "the others ended more than a minute before");
-        assert_eq!(cores.longest_gap(), 79.0);
+    fn impossible_numbers_do_no_harm() {
+        let mut cores = Cores::by_lines(usize::MAX);
+        for moment in [Duration::MAX, Duration::ZERO, Duration::MAX] {
+            cores.add(moment, Duration::MAX);
+            assert_eq!(cores.mean(), None);
+        }
+        let mut cores = Cores::by_clock(1);
+        for moment in [Duration::MAX, Duration::ZERO] {
+            cores.add(moment, moment);
+            assert_eq!(cores.mean(), None);
+        }
     }
 }

@@ -94,6 +94,11 @@ impl Sample {
         }
     }
 
+    /// Returns the CPU time of the finished units in seconds.
+    pub(super) fn cpu_seconds(&self) -> f64 {
+        self.blocks.values().map(Block::cpu_seconds).sum()
+    }
+
     /// Estimates the number of solutions of the whole plan.
     pub(crate) fn estimate_total(&self, rest: Rest) -> Approximate {
         let found: f64 = self.blocks.values().map(Block::solutions).sum();

@@ -3,91 +3,68 @@
 //! The time that threads have already spent on unreported units is ignored. It is about as long as the threads wait at
 //! the end for the last of them.
 
-use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use super::cores::Cores;
 use super::sample::{Rest, Sample};
 use super::{Approximate, Forecast};
-use crate::machine::cores;
+use crate::machine::process_time;
 use crate::plan::done::UnitsDone;
 
-/// The remaining time of a count, estimated from the reports to its [`Observer`](crate::Observer). The default knows of no
-/// count: [`Observer::started`](crate::Observer::started) has the one to begin with.
-///
-/// ```
-/// use std::sync::Mutex;
-///
-/// use nqueens::forecast::TimeLeft;
-/// use nqueens::{BoardSize, Count, Observer, SoFar, Start};
-///
-/// struct Watch(Mutex<TimeLeft>);
-///
-/// impl Observer for Watch {
-///     fn started(&self, start: &Start<'_>) {
-///         *self.0.lock().expect("no panic") = start.time_left.clone();
-///     }
-///
-///     fn units_done(&self, so_far: &SoFar<'_>) {
-///         let mut left = self.0.lock().expect("no panic");
-///         left.record(so_far.newest);
-///         if let Some(seconds) = left.estimate().and_then(|left| left.wall_seconds) {
-///             println!("{:.0} s, ± {:.0}", seconds.value, 2.0 * seconds.standard_error);
-///         }
-///     }
-/// }
-///
-/// let watch = Watch(Mutex::default());
-/// let outcome = Count::new(BoardSize::new(12)?).observer(&watch).run()?;
-/// # Ok::<(), nqueens::Error>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct TimeLeft {
+/// The longest time from one reading of the CPU clock to the next. A reading takes longer the more threads there are.
+const READ_EVERY: Duration = Duration::from_secs(1);
+
+/// What is known of a running count: its finished units, its rest, and the cores that it got.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeLeft {
     sample: Sample,
     rest: Rest,
-    /// The CPU seconds of all reports.
-    spent: f64,
-    /// The number of threads that count.
-    threads: usize,
-    /// The largest number of cores that the threads can use. The operating system is asked for it at the first forecast,
-    /// because the question takes longer than a small count.
-    most_cores: OnceLock<usize>,
+    begun: Instant,
+    /// The CPU time of the process when the count began.
+    cpu_time_before: Duration,
     cores: Cores,
 }
 
 impl TimeLeft {
-    /// Makes the forecast of a count that begins on this number of threads. `sample` holds the units that similar runs
-    /// have finished.
+    /// Makes the forecast of a count that begins now on this number of threads. `sample` holds the units that similar
+    /// runs have finished.
     pub(crate) fn new(sample: Sample, rest: Rest, threads: usize) -> Self {
-        Self { sample, rest, threads, ..Self::default() }
+        let mut cores = Cores::by_clock(threads);
+        cores.add(Duration::ZERO, Duration::ZERO);
+        Self { sample, rest, begun: Instant::now(), cpu_time_before: process_time(), cores }
     }
 
     /// Adds finished units to the sample.
-    pub fn record(&mut self, done: &UnitsDone) {
+    pub(crate) fn record(&mut self, done: &UnitsDone) {
         self.sample.add(done);
         self.rest.units = self.rest.units.saturating_sub(done.units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - done.solutions as f64);
-        self.cores.record(done);
-        self.spent += done.cpu_time.as_secs_f64();
     }
 
-    /// Estimates the CPU seconds of the whole count from the finished units.
-    pub(crate) fn estimate_all_cpu_seconds(&self) -> Option<Approximate> {
-        let left = self.sample.estimate_cpu_seconds(self.rest)?;
-        Some(Approximate { value: left.value + self.spent, ..left })
+    /// Looks how much CPU time the process has used, unless it is known from a moment ago.
+    pub(crate) fn read_clock(&mut self) {
+        let elapsed = self.begun.elapsed();
+        // Short counts are read more often.
+        if elapsed - self.cores.elapsed() >= READ_EVERY.min(elapsed / 10) {
+            let cpu_time = process_time().saturating_sub(self.cpu_time_before);
+            self.cores.add(elapsed, cpu_time);
+        }
+    }
+
+    /// Estimates the time of the units that are missing. Returns `None` until units are finished. While too little is
+    /// known to estimate the error, the standard error is infinite.
+    pub(crate) fn estimate(&self) -> Option<Forecast> {
+        Forecast::of_rest(&self.sample, self.rest, self.cores.mean())
+    }
+
+    /// Estimates the time of the whole count, if all that is finished is in the sample.
+    pub(crate) fn estimate_whole(&self) -> Option<Forecast> {
+        Forecast::of_whole(&self.sample, self.rest, self.cores.mean())
     }
 
     /// Estimates the number of solutions of the whole from the finished units.
     pub(crate) fn estimate_total(&self) -> Approximate {
         self.sample.estimate_total(self.rest)
-    }
-
-    /// Estimates the time of the units that are missing. Returns `None` until units are finished. While too little is known
-    /// to estimate the error, the standard error is infinite.
-    pub fn estimate(&self) -> Option<Forecast> {
-        let work = self.sample.estimate_cpu_seconds(self.rest)?;
-        let most_cores = *self.most_cores.get_or_init(|| self.threads.min(cores()));
-        let cores = self.cores.mean().map(|mean| mean.min(most_cores as f64));
-        Some(Forecast::of(work, cores))
     }
 }
 

@@ -8,7 +8,7 @@ use super::Record;
 use super::samples::RunKind;
 use super::shards::ShardUnits;
 use crate::cancel::Cancel;
-use crate::forecast::{Approximate, Cores, Forecast, Rest, Sample};
+use crate::forecast::{Cores, Forecast, Rest, Sample};
 use crate::journal::{JournalFile, Reading, Run, is_being_written, read_journal};
 use crate::plan::shard::Shard;
 
@@ -43,8 +43,16 @@ pub struct Running<'a> {
 struct Process<'a> {
     file: &'a JournalFile,
     run: &'a Run,
-    /// The cores that the process got lately.
-    cores: Cores,
+    pace: Pace,
+}
+
+/// What the lines of a process tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    /// The number of cores that the process got lately. `None` while there are few lines.
+    cores: Option<f64>,
+    /// The longest time from one line to the next.
+    longest_gap: Duration,
 }
 
 impl Record {
@@ -58,7 +66,7 @@ impl Record {
         for file in self.files() {
             let Some(run) = file.runs.last() else { continue };
             if shards.missing_in(run.shard, self) > 0 && is_being_written(&file.path) {
-                processes.push(Process { file, run, cores: cores_of(file, self) });
+                processes.push(Process { file, run, pace: pace_of(file, run, self) });
             }
         }
         Running { record: self, processes }
@@ -80,9 +88,11 @@ impl Record {
     }
 }
 
-/// Reads the journal of a process again, and returns the cores that the process got lately.
-fn cores_of(file: &JournalFile, record: &Record) -> Cores {
-    let mut cores = Cores::default();
+/// Reads the journal of a process again, and returns what the lines of its latest run tell.
+fn pace_of(file: &JournalFile, run: &Run, record: &Record) -> Pace {
+    let mut pace = Pace::default();
+    let mut cores = Cores::by_lines(run.threads);
+    let mut cpu_time = Duration::ZERO;
     let mut run_number = 0;
     let cancel = Cancel::new();
     let plan = [Arc::clone(record.plan())];
@@ -91,12 +101,18 @@ fn cores_of(file: &JournalFile, record: &Record) -> Cores {
     let _ = read_journal(&file.path, &reading, |line| {
         if line.run_number != run_number {
             run_number = line.run_number;
-            cores = Cores::default();
+            pace = Pace::default();
+            cores = Cores::by_lines(run.threads);
+            cpu_time = Duration::ZERO;
         }
-        cores.record(&line.done);
+        let gap = line.done.elapsed.saturating_sub(cores.elapsed());
+        pace.longest_gap = pace.longest_gap.max(gap);
+        cpu_time = cpu_time.saturating_add(line.done.cpu_time);
+        // Threads may write their lines in another order than they ended them.
+        cores.add(line.done.elapsed.max(cores.elapsed()), cpu_time);
         Ok(())
     });
-    cores
+    Pace { cores: cores.mean(), ..pace }
 }
 
 impl Running<'_> {
@@ -155,23 +171,20 @@ impl Running<'_> {
         if !is_like_current {
             sample = self.record.samples.of(|_| true);
         }
-        let is_error_known = is_like_current && current.len() == 1;
-        let estimate = |rest| {
-            let seconds = sample.estimate_cpu_seconds(rest)?;
-            Some(if is_error_known { seconds } else { Approximate::roughly(seconds.value) })
+        let cpu_seconds = Forecast::of_rest(&sample, self.record.rest(), None)?.cpu_seconds;
+        let left = match self.last_end(&sample) {
+            Some(last) => Forecast { cpu_seconds, ..last },
+            None => Forecast { cpu_seconds, wall_seconds: None, cores: None },
         };
-        let whole = Forecast::of(estimate(self.record.rest())?, None);
-        let Some(latest) = self.latest_end(estimate) else { return Some(whole) };
-        Some(Forecast { cpu_seconds: whole.cpu_seconds, ..latest })
+        let is_error_known = is_like_current && current.len() == 1;
+        Some(if is_error_known { left } else { left.roughly() })
     }
 
-    /// Returns the forecast of the process that ends last, with the cores of all processes. `estimate` returns the CPU
-    /// seconds of a rest.
-    fn latest_end(&self, estimate: impl Fn(Rest) -> Option<Approximate>) -> Option<Forecast> {
+    /// Returns the forecast of the process that ends last, with the cores of all processes.
+    fn last_end(&self, sample: &Sample) -> Option<Forecast> {
         let cores_of_thread = self.cores_of_thread()?;
         let mut shards = ShardsByNumber::default();
-        let mut latest: Option<Forecast> = None;
-        let mut all_cores = 0.0;
+        let mut ends = Vec::new();
         for process in &self.processes {
             let shard = process.run.shard;
             let rest = if shard.is_whole() {
@@ -179,43 +192,35 @@ impl Running<'_> {
             } else {
                 Rest { units: shards.missing_in(shard, self.record), solutions: None }
             };
-            let threads = process.run.threads as f64;
-            let cores = process.cores().unwrap_or(cores_of_thread * threads);
-            let end = Forecast::of(estimate(rest)?, Some(cores));
-            all_cores += cores;
-            if latest.is_none_or(|latest| latest.wall_value() < end.wall_value()) {
-                latest = Some(end);
-            }
+            let cores = process.pace.cores.unwrap_or(cores_of_thread * process.run.threads as f64);
+            ends.push(Forecast::of_rest(sample, rest, Some(cores))?);
         }
-        latest.map(|latest| Forecast { cores: Some(all_cores), ..latest })
+        let all_cores = ends.iter().filter_map(|end| end.cores).sum();
+        let seconds = |end: &Forecast| end.wall_seconds.map_or(0.0, |seconds| seconds.value);
+        let last = ends.into_iter().max_by(|one, other| seconds(one).total_cmp(&seconds(other)))?;
+        Some(Forecast { cores: Some(all_cores), ..last })
     }
 
     /// Returns how many cores a thread got lately, on average over the processes of which that is known.
     fn cores_of_thread(&self) -> Option<f64> {
-        let mut threads = 0;
+        let mut threads = 0.0;
         let mut cores = 0.0;
         for process in &self.processes {
-            if let Some(cores_of_process) = process.cores() {
-                threads += process.run.threads;
+            if let Some(cores_of_process) = process.pace.cores {
+                threads += process.run.threads as f64;
                 cores += cores_of_process;
             }
         }
-        if threads == 0 { None } else { Some(cores / threads as f64) }
+        if threads == 0.0 { None } else { Some(cores / threads) }
     }
 }
 
 impl Process<'_> {
-    /// Returns how many cores the process got lately. Returns `None` while too little is known.
-    fn cores(&self) -> Option<f64> {
-        let mean = self.cores.mean()?;
-        Some(mean.min(self.run.threads as f64))
-    }
-
     /// Returns the time since the process recorded something, if that is unusually long.
     fn silence(&self, now: SystemTime) -> Option<Duration> {
         let silence = now.duration_since(self.file.modified?).ok()?;
-        let longest_gap = Duration::from_secs_f64(self.cores.longest_gap());
-        (silence > MIN_SILENCE.max(2 * longest_gap)).then_some(silence)
+        let usual = self.pace.longest_gap.saturating_mul(2);
+        (silence > MIN_SILENCE.max(usual)).then_some(silence)
     }
 }
 
@@ -278,17 +283,8 @@ mod tests {
     /// Makes a record of processes, as if they were writing these journals.
     fn running<'a>(record: &'a Record, files: &'a [JournalFile]) -> Running<'a> {
         let process =
-            |file: &'a JournalFile| Process { file, run: &file.runs[0], cores: Cores::default() };
+            |file: &'a JournalFile| Process { file, run: &file.runs[0], pace: Pace::default() };
         Running { record, processes: files.iter().map(process).collect() }
-    }
-
-    /// Adds a report to a process: CPU seconds, at a moment in seconds since it began.
-    fn report(process: &mut Process<'_>, moment: u64, cpu_seconds: u64) {
-        process.cores.record(&UnitsDone {
-            elapsed: Duration::from_secs(moment),
-            cpu_time: Duration::from_secs(cpu_seconds),
-            ..UnitsDone::default()
-        });
     }
 
     #[test]
@@ -332,12 +328,9 @@ mod tests {
             let silence = running.silence(then + Duration::from_secs(seconds));
             silence.map_or(0, |silence| silence.as_secs())
         };
-        for process in &mut running.processes {
-            report(process, 10, 1);
-        }
         assert_eq!([60, 61].map(|seconds| silence(&running, seconds)), [0, 61]);
         for process in &mut running.processes {
-            report(process, 110, 1);
+            process.pace.longest_gap = Duration::from_secs(100);
         }
         assert_eq!([200, 201].map(|seconds| silence(&running, seconds)), [0, 201]);
     }
@@ -372,38 +365,36 @@ mod tests {
         others[0].runs[0].threads = 7;
         assert_eq!(seconds_of_unit(&others), (2.0, false), "none is like this one");
         let mut counting = running(&record, &files[..1]);
-        for second in 1..=120 {
-            report(&mut counting.processes[0], second, 1);
-        }
+        counting.processes[0].pace.cores = Some(1.0);
         let forecast = counting.time_left().expect("sixty units");
-        assert_eq!(forecast.wall_value(), Some(0.0), "its shard is complete");
+        let wall_seconds = forecast.wall_seconds.expect("cores are known");
+        assert_eq!(wall_seconds.value, 0.0, "its shard is complete");
         let mean = forecast.cpu_seconds.value / record.rest().units as f64;
         assert_eq!(mean.round(), 1.0, "the CPU time is that of all missing units");
+    }
+
+    /// A sample in which each unit took a second of CPU time.
+    fn a_second_for_each_unit() -> Sample {
+        let mut sample = Sample::new(1000);
+        let cpu_time = Duration::from_secs(1000);
+        sample.add(&UnitsDone { units: 0..1000, cpu_time, ..UnitsDone::default() });
+        sample
     }
 
     #[test]
     fn the_process_that_ends_last_decides_the_wall_time() {
         let record = two_of_three_shards();
         let mut files = record.files().to_vec();
-        files[1].runs[0].shard = Shard::WHOLE;
+        files[1].runs[0].shard = Shard::new(2, 3).expect("in range");
         let mut running = running(&record, &files);
-        for second in 1..=120 {
-            report(&mut running.processes[0], 2 * second, 1);
-            report(&mut running.processes[1], second, 1);
-        }
-        // The shard of the first process is complete. The second one counts what is missing in the whole, where the
-        // solutions of the rest are known.
-        let seconds = |rest: Rest| rest.solutions.unwrap_or(rest.units as f64);
-        let expected = seconds(record.rest());
-        assert!(expected > record.rest().units as f64);
+        running.processes[0].pace.cores = Some(0.5);
+        running.processes[1].pace.cores = Some(2.0);
+        // The shard of the first process is complete. The second process counts what is missing.
+        let expected = record.rest().units as f64 / 2.0;
         for _ in 0..2 {
-            let estimate = |rest| Some(Approximate::roughly(seconds(rest)));
-            let latest = running.latest_end(estimate).expect("cores are known");
-            let wall_seconds = latest.wall_value().expect("cores are known");
-            let part = wall_seconds / expected;
-            assert!((part - 1.0).abs() < 0.1, "{wall_seconds} s, not {expected} s on one core");
-            let cores = latest.cores.expect("cores are known");
-            assert!((cores - 1.5).abs() < 0.1, "{cores}");
+            let last = running.last_end(&a_second_for_each_unit()).expect("cores are known");
+            let wall_seconds = last.wall_seconds.expect("cores are known");
+            assert_eq!((wall_seconds.value, last.cores), (expected, Some(2.5)));
             running.processes.reverse();
         }
     }
@@ -424,33 +415,18 @@ mod tests {
     #[test]
     fn an_unknown_process_gets_as_much_for_each_thread_as_the_others() {
         let record = two_of_three_shards();
-        let mut running = running(&record, record.files());
-        assert_eq!(running.cores_of_thread(), None);
-        for second in 1..=120 {
-            report(&mut running.processes[1], second, 1);
-        }
-        let cores = running.cores_of_thread().expect("two minutes of one of them");
-        assert!((cores - 0.5).abs() < 0.01, "one core for two threads: {cores}");
-        for second in 1..=120 {
-            report(&mut running.processes[0], second, 5);
-        }
-        let cores = running.cores_of_thread().expect("two minutes");
-        assert!((cores - 2.0 / 3.0).abs() < 0.01, "a thread has one core at most: {cores}");
-    }
-
-    #[test]
-    fn the_cores_of_all_processes_are_those_of_their_threads() {
-        let record = two_of_three_shards();
         let mut files = record.files().to_vec();
         files[0].runs[0].threads = 4;
         let mut running = running(&record, &files);
-        for second in 1..=120 {
-            report(&mut running.processes[1], second, 1);
-        }
+        assert_eq!(running.cores_of_thread(), None);
+        assert_eq!(running.last_end(&a_second_for_each_unit()), None);
+        running.processes[1].pace.cores = Some(1.0);
+        assert_eq!(running.cores_of_thread(), Some(0.5), "one core for two threads");
         // One core for the two threads of the second process, and two cores for the four threads of the first one.
-        let latest = running.latest_end(|_| Some(Approximate::roughly(1.0)));
-        let cores = latest.and_then(|latest| latest.cores).expect("two minutes of one of them");
-        assert!((cores - 3.0).abs() < 0.01, "{cores}");
+        let last = running.last_end(&a_second_for_each_unit()).expect("one of them is known");
+        assert_eq!(last.cores, Some(3.0));
+        running.processes[0].pace.cores = Some(4.0);
+        assert_eq!(running.cores_of_thread(), Some(5.0 / 6.0));
     }
 
     #[test]
@@ -489,8 +465,9 @@ mod tests {
         }
         fs::write(folder.path().join("packed.journal"), packed).expect("room");
         let record = record_of(folder.path());
-        let cores = cores_of(&record.files()[0], &record).mean().expect("a minute");
-        assert!((cores - 0.5).abs() < 0.01, "{cores}");
+        let file = &record.files()[0];
+        let pace = pace_of(file, file.runs.last().expect("two runs"), &record);
+        assert_eq!((pace.cores, pace.longest_gap), (Some(0.5), Duration::from_secs(2)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::forecast::core_hours;
+use crate::forecast::rough_seconds;
 use crate::machine::memory::StatedMemory;
 use crate::machine::process_time;
 use crate::plan::ThreadMemory;
@@ -35,7 +35,7 @@ use crate::cli::input::session::threads_that_fit;
 use crate::cli::input::values::{default_threads, number_of_threads, path, sizes, time};
 use crate::cli::output::format::{duration, many};
 use crate::cli::output::origin::Origin;
-use crate::cli::output::progress::{Progress, ProgressWhen, Work, rough_seconds};
+use crate::cli::output::progress::{Progress, ProgressWhen, Work};
 use crate::cli::output::published::print_differs;
 use crate::cli::output::quote::escaped;
 use crate::cli::output::report::RowFormat;
@@ -172,8 +172,8 @@ impl CompareArgs {
 
     /// Returns whether the rough cost of a run is far above the limit.
     fn is_too_slow(&self, size: BoardSize, configuration: Configuration) -> bool {
-        let core_hours = core_hours(size, configuration.engine, configuration.kernel);
-        let seconds = rough_seconds(core_hours, configuration.threads);
+        let Configuration { engine, kernel, threads } = configuration;
+        let seconds = rough_seconds(size, engine, kernel, threads);
         seconds > MARGIN * self.seconds_limit.as_secs_f64()
     }
 

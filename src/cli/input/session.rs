@@ -1,7 +1,7 @@
 //! What a command that counts works with, made from its options in one place: which engine counts, on which threads, what
 //! shows its progress, and what stops it.
 
-use crate::forecast::core_hours;
+use crate::forecast::rough_seconds;
 use crate::machine::memory::StatedMemory;
 use crate::numbers::available_bytes;
 use crate::plan::ThreadMemory;
@@ -18,7 +18,7 @@ use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs};
 use crate::cli::input::memory::stated_memory;
 use crate::cli::input::values::default_threads;
 use crate::cli::output::format::time;
-use crate::cli::output::progress::{Progress, Work, rough_seconds};
+use crate::cli::output::progress::{Progress, Work};
 use crate::cli::output::stderr::message;
 
 /// Which engine counts. What is `None` is chosen for the board and the machine.
@@ -117,8 +117,8 @@ impl Session {
             return;
         }
         let engine = Engine::auto(size);
-        let hours = core_hours(size, engine, Kernel::detect());
-        let time = time(rough_seconds(hours, self.pool.current_num_threads()));
+        let threads = self.pool.current_num_threads();
+        let time = time(rough_seconds(size, engine, Kernel::detect(), threads));
         message!(
             "n = {size} would take {time} or more here with engine {engine}: engine colours, the fastest, counts boards \
              up to n = 30"

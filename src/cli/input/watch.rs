@@ -1,12 +1,12 @@
 //! What a running count reports is shown as progress and as messages.
 
-use crate::forecast::core_hours;
+use crate::forecast::rough_seconds;
 use crate::{Error, Observer, Shard, SoFar, Start};
 
 use crate::cli::failure::failure::Failure;
 use crate::cli::failure::warnings::warn;
 use crate::cli::output::command::count_command;
-use crate::cli::output::progress::{Progress, Work, rough_seconds};
+use crate::cli::output::progress::{Progress, Work};
 use crate::cli::output::stderr::message;
 
 impl Observer for Progress {
@@ -18,18 +18,17 @@ impl Observer for Progress {
             name += &format!(" shard {}", start.shard);
         }
         let plan = start.plan;
-        let hours = core_hours(plan.size(), plan.engine(), start.kernel);
         let work = Work::Count {
             command: count_command(plan, false),
             threads: start.threads,
-            rough_seconds: rough_seconds(hours, start.threads),
-            left: start.time_left.clone(),
+            rough_seconds: rough_seconds(plan.size(), plan.engine(), start.kernel, start.threads),
+            left: None,
         };
         self.begin(&name, [done, start.units], work);
     }
 
     fn units_done(&self, so_far: &SoFar<'_>) {
-        self.record(so_far.newest, so_far.done.units);
+        self.record(so_far);
     }
 
     fn journal_lost(&self, lost: &Error) {

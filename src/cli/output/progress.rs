@@ -15,8 +15,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::forecast::{Approximate, Forecast, TimeLeft};
-use crate::{UnitsDone, cores};
+use crate::SoFar;
+use crate::forecast::{Approximate, Forecast};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 
@@ -75,17 +75,12 @@ struct Notes {
 #[derive(Clone)]
 pub(crate) enum Work {
     /// A count, with the command for it, its number of threads, what the table of costs says of its wall time, and the
-    /// time left.
-    Count { command: String, threads: usize, rough_seconds: f64, left: TimeLeft },
+    /// time left, as soon as that is known.
+    Count { command: String, threads: usize, rough_seconds: f64, left: Option<Forecast> },
     /// An estimate: the steps are milliseconds.
     Sample,
     /// Steps of this name that take equally long.
     Steps(&'static str),
-}
-
-/// Returns the seconds of a count that roughly costs this many hours of a core.
-pub(crate) fn rough_seconds(core_hours: f64, threads: usize) -> f64 {
-    3600.0 * core_hours / threads.min(cores()) as f64
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -126,11 +121,11 @@ impl Progress {
     }
 
     /// Notes that units of a count are done.
-    pub(crate) fn record(&self, newest: &UnitsDone, done: usize) {
+    pub(crate) fn record(&self, so_far: &SoFar<'_>) {
         let mut notes = lock(&self.notes);
         if let Work::Count { left, .. } = &mut notes.work {
-            left.record(newest);
-            notes.done = done as u64;
+            *left = so_far.time_left();
+            notes.done = so_far.done.units as u64;
         }
     }
 
@@ -204,8 +199,8 @@ impl Notes {
         if elapsed < FIRST_LINE {
             return None;
         }
-        let (seconds, cores) = match left.estimate() {
-            Some(Forecast { wall_seconds: Some(seconds), cores, .. }) => (seconds, cores),
+        let (seconds, cores) = match left {
+            Some(Forecast { wall_seconds: Some(seconds), cores, .. }) => (*seconds, *cores),
             _ => (Approximate::roughly(*rough_seconds), None),
         };
         if elapsed.as_secs_f64() + seconds.value < LONG.as_secs_f64() {
@@ -247,9 +242,9 @@ impl Notes {
         match &self.work {
             Work::Count { threads, left, .. } => {
                 parts.push(format!("{}%", percent(done, all)));
-                if let Some(Forecast { wall_seconds: Some(seconds), cores, .. }) = left.estimate() {
-                    parts.push(format!("ETA {}", expected(seconds)));
-                    parts.extend(fewer_cores(*threads, cores));
+                if let Some(Forecast { wall_seconds: Some(seconds), cores, .. }) = left {
+                    parts.push(format!("ETA {}", expected(*seconds)));
+                    parts.extend(fewer_cores(*threads, *cores));
                 }
                 parts.push(format!("elapsed {elapsed}"));
                 parts.push(format!("{done}/{all} units"));
@@ -281,7 +276,6 @@ fn percent(done: u64, all: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::{Rest, Sample};
 
     #[test]
     fn lines_come_at_least_every_ten_minutes() {
@@ -302,20 +296,14 @@ mod tests {
         notes(work, done, all).text()
     }
 
-    /// A count on one thread that has finished three of these units, which took ten seconds each.
-    fn count(units: usize, rough_seconds: f64) -> Notes {
-        let rest = Rest { units, solutions: None };
-        let mut left = TimeLeft::new(Sample::new(units), rest, 1);
-        for unit in 0..3 {
-            left.record(&UnitsDone {
-                units: unit..unit + 1,
-                elapsed: Duration::from_secs(10 * (unit as u64 + 1)),
-                cpu_time: Duration::from_secs(10),
-                ..UnitsDone::default()
-            });
-        }
+    /// A count on one thread, with what its forecast and the table of costs say of the time.
+    fn count(left: Option<f64>, rough_seconds: f64) -> Notes {
+        let left = left.map(|seconds| {
+            let seconds = Approximate::roughly(seconds);
+            Forecast { cpu_seconds: seconds, wall_seconds: Some(seconds), cores: None }
+        });
         let command = "nqueens count 8".to_owned();
-        notes(Work::Count { command, threads: 1, rough_seconds, left }, 3, units)
+        notes(Work::Count { command, threads: 1, rough_seconds, left }, 3, 1000)
     }
 
     /// Whoever waits for a forecast with an error may lose hours until it comes.
@@ -326,18 +314,15 @@ mod tests {
             let mut view = View::new(Display::Nothing, warns);
             [view.look(notes, &bar), view.look(notes, &bar)]
         };
-        let long = count(1000, 0.0);
+        let long = count(Some(10_000.0), 0.0);
         let [warning, again] = first_looks(&long, true);
-        let warning = warning.expect("997 units of ten seconds");
+        let warning = warning.expect("a long count");
         assert!(warning.starts_with("n = 8 takes roughly 2h46m more, and a stop "), "{warning}");
         assert_eq!(again, None);
         assert_eq!(first_looks(&long, false), [None, None], "it has a journal");
         // A forecast is better than the table of costs.
-        assert_eq!(first_looks(&count(100, 1e6), true), [None, None], "it is short");
-        let left = TimeLeft::default();
-        let command = String::new();
-        let unknown = notes(Work::Count { command, threads: 1, rough_seconds: 1e6, left }, 0, 9);
-        let [by_table, _] = first_looks(&unknown, true);
+        assert_eq!(first_looks(&count(Some(1700.0), 1e6), true), [None, None], "it is short");
+        let [by_table, _] = first_looks(&count(None, 1e6), true);
         assert!(by_table.is_some_and(|warning| warning.contains(" takes roughly 11d")));
     }
 
@@ -350,8 +335,8 @@ mod tests {
 
     #[test]
     fn without_a_sample_no_time_is_promised() {
-        let left = TimeLeft::default();
-        let work = Work::Count { command: String::new(), threads: 2, rough_seconds: 0.0, left };
+        let command = String::new();
+        let work = Work::Count { command, threads: 2, rough_seconds: 0.0, left: None };
         let text = text(work, 103_456_789, 123_456_789);
         assert_eq!(text, "83.7%, elapsed 2.0 s, 103456789/123456789 units");
     }

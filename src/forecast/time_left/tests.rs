@@ -68,19 +68,18 @@ impl Job {
     }
 }
 
-/// Makes the forecast of a count that begins on a machine with a core for each thread.
-fn of_all(units: usize, threads: usize) -> TimeLeft {
-    let rest = Rest { units, solutions: None };
-    let left = TimeLeft::new(Sample::new(units), rest, threads);
-    TimeLeft { most_cores: OnceLock::from(threads), ..left }
+/// Makes the forecast of a count of this many units that begins.
+fn of_all(units: usize) -> TimeLeft {
+    TimeLeft::new(Sample::new(units), Rest { units, solutions: None }, 1)
 }
 
-/// Counts units with these times. Returns the estimates with their times, and the time of the end.
+/// Counts units with these times on a core for each thread. Returns the estimates with their times, and the time of the
+/// end.
 fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>, Duration) {
     let all = 0..times.len();
     let ranges = cut_into_ranges(slice::from_ref(&all), threads, |unit| unit..unit + 1);
     let mut ranges = ranges.into_iter();
-    let mut left = of_all(times.len(), threads);
+    let mut left = of_all(times.len());
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
@@ -96,7 +95,8 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&UnitsDone { elapsed: now, ..report });
         if now >= next_estimate
-            && let Some(Forecast { wall_seconds: Some(seconds), .. }) = left.estimate()
+            && let Some(forecast) = Forecast::of_rest(&left.sample, left.rest, Some(threads as f64))
+            && let Some(seconds) = forecast.wall_seconds
             && seconds.standard_error.is_finite()
         {
             estimates.push((now, seconds));
@@ -153,33 +153,45 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 
 #[test]
 fn the_whole_is_what_is_finished_and_what_is_left() {
-    let mut left = of_all(1000, 1);
+    let mut left = of_all(1000);
     for unit in 0..100 {
         let units = 10 * unit..10 * unit + 1;
         let cpu_time = Duration::from_secs(2);
         left.record(&UnitsDone { units, solutions: 3, cpu_time, ..UnitsDone::default() });
     }
-    let all = left.estimate_all_cpu_seconds().expect("a hundred units");
+    let all = left.estimate_whole().expect("a hundred units").cpu_seconds;
     let rest = left.estimate().expect("a hundred units").cpu_seconds;
     assert_eq!((all.value, rest.value), (2000.0, 1800.0));
     assert_eq!(left.estimate_total().value, 3000.0);
 }
 
-/// Two threads get half of a core each.
+/// What the process did before the count is not part of its cores.
 #[test]
-fn a_busy_machine_takes_longer() {
-    let mut left = of_all(1000, 2);
-    for unit in 0..100 {
-        let wall_seconds = left.estimate().and_then(|left| left.wall_seconds);
-        assert_eq!(wall_seconds.is_some(), unit >= 2, "after {unit} s");
-        let units = 7 * unit..7 * unit + 1;
-        let elapsed = Duration::from_secs(unit as u64 + 1);
-        let cpu_time = Duration::from_secs(1);
-        left.record(&UnitsDone { units, elapsed, cpu_time, ..UnitsDone::default() });
-    }
-    let forecast = left.estimate().expect("a hundred units");
-    let seconds = forecast.wall_seconds.expect("a hundred units");
-    let cores = forecast.cores.expect("a hundred units");
-    // 900 units of one second on one core in all.
-    assert!((cores - 1.0).abs() < 0.01 && (seconds.value - 900.0).abs() < 3.0, "{seconds:?}");
+fn the_clock_is_read_from_the_beginning_of_the_count() {
+    let mut left = of_all(1000);
+    left.cpu_time_before = Duration::MAX;
+    left.read_clock();
+    assert_eq!(left.cores.mean(), None, "no CPU time since then");
+    let mut left = of_all(1000);
+    let before = process_time();
+    while process_time() < before + Duration::from_millis(20) {}
+    left.read_clock();
+    let cores = left.cores.mean().expect("the clock runs");
+    let seconds = left.cores.elapsed().as_secs_f64();
+    assert!(cores * seconds > 0.019 || cores == 1.0, "{cores} cores in {seconds} s");
+}
+
+#[test]
+fn the_clock_is_read_once_a_second_at_most() {
+    let mut left = of_all(1000);
+    let begun = Instant::now().checked_sub(Duration::from_secs(20)).expect("the clock runs");
+    left.begun = begun;
+    left.read_clock();
+    let first = left.cores.elapsed();
+    assert!(first >= Duration::from_secs(20));
+    left.read_clock();
+    assert_eq!(left.cores.elapsed(), first, "no second has passed");
+    left.begun = begun.checked_sub(READ_EVERY).expect("the clock runs");
+    left.read_clock();
+    assert!(left.cores.elapsed() >= first + READ_EVERY);
 }
