@@ -17,14 +17,11 @@
 //! for finite populations (W. G. Cochran, *Sampling Techniques*, chapter 6). The number of solutions is estimated in
 //! the same way, from the solutions of the finished units.
 //!
-//! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute. So it holds if
-//! the machine stays as it was in that minute. [`TimeLeft`] is the forecast of a running count.
-//! [`Count::estimate`](crate::Count::estimate) stops a count after a while, and returns an [`Estimate`](crate::Estimate)
-//! of the whole.
-//!
-//! **Measured.** After a twentieth of the work, 13 of 14 counts of n = 20 to 22 on two threads of Zen4-2
-//! (docs/GLOSSARY.md) were forecast between 3% too short and 18% too long. The other one, after 0.75 s and without an
-//! interval, was forecast 62% too long.
+//! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute, which are its
+//! CPU time in that minute over the wall time (`cores.rs`). So the wall time holds if the machine stays as it was in
+//! that minute. The forecast of a running count ([`SoFar::time_left`](crate::SoFar::time_left)), of a count that is
+//! stopped after a while ([`Count::estimate`](crate::Count::estimate)) and of the journals that processes write
+//! ([`Running::time_left`](crate::record::Running::time_left)) are made in this one way.
 
 mod approximate;
 mod cores;
@@ -48,8 +45,8 @@ pub struct Forecast {
     pub cpu_seconds: Approximate,
     /// The wall time in seconds. `None` if it is not known which cores will count.
     pub wall_seconds: Option<Approximate>,
-    /// The number of cores that the threads got in the last minute: CPU time over wall time. The wall time holds if they go
-    /// on getting as many. `None` if that is not known.
+    /// The number of cores that the threads got in the last minute: the CPU time of their process over the wall time. The
+    /// wall time holds if they go on getting as many. `None` if that is not known.
     pub cores: Option<f64>,
 }
 

@@ -25,7 +25,7 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! [`forecast::TimeLeft`] estimates for an observer how long the rest takes, and [`record::Record`] reads journals.
+//! [`SoFar::time_left`] estimates how long the rest takes, and [`record::Record`] reads journals.
 //!
 //! # Map
 //!

@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use nqueens::{Cancel, Count, Engine, Error, Published};
 
+#[cfg(target_os = "linux")]
+use crate::common::processes::{cpu_time, has_ended, wait_until};
+#[cfg(target_os = "linux")]
+use crate::common::{finish, nqueens, spawn};
 use crate::common::{json, output, size, stderr, stdout};
 
 /// A unit of these engines takes hours or more. `src/forecast.rs` checks what boards cost with every engine.
@@ -142,4 +146,33 @@ fn an_estimate_says_how_many_cores_the_threads_got() {
     let time = stdout(&text).lines().find(|line| line.starts_with("time ")).expect("a time");
     let got = format!(" ({threads} threads got ");
     assert!(time.contains(&got) && time.ends_with(" cores)"), "{time}");
+}
+
+/// Each thread gets a quarter of a core, so a unit takes four times as long as its CPU time, and much work is not
+/// reported when the sample ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_time_is_the_cpu_time_over_the_cores_that_the_process_got() {
+    let threads = (4 * crate::common::cores()).to_string();
+    // The longer samples are for slow machines.
+    for seconds in ["2", "10", "60"] {
+        let args = ["estimate", "21", "--engine", "subtrees", "--threads", &threads, "--json"];
+        let mut child = spawn(nqueens(&args).args(["--seconds", seconds]));
+        let pid = child.id();
+        wait_until("the end", &mut child, || has_ended(pid));
+        let cpu_seconds = cpu_time(pid).as_secs_f64();
+        let estimate = json(&finish(child));
+        if estimate["units_sampled"] == 0 {
+            continue;
+        }
+        let number = |name: &str| estimate[name].as_f64().expect(name);
+        let cores = number("cores_of_sample");
+        let expected = cpu_seconds / number("sample_seconds");
+        // At the end, the threads wait for the last unit.
+        assert!((0.9..1.5).contains(&(cores / expected)), "{cores} and {expected}: {estimate}");
+        let ratio = number("estimated_seconds") * cores / number("estimated_cpu_seconds");
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}: {estimate}");
+        return;
+    }
+    panic!("no unit in six minutes");
 }

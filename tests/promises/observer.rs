@@ -67,6 +67,36 @@ fn a_closure_hears_how_far_the_count_has_come() {
     assert!(reports.iter().all(|(.., units)| *units == outcome.units), "{reports:?}");
 }
 
+/// At the end nothing is left, and a resumed count knows the units of its journal at its first report.
+#[test]
+fn an_observer_learns_the_time_that_is_left() {
+    let folder = fresh_folder("observer-time-left");
+    let count = Count::new(size(16)).engine(Engine::Subtrees).threads(1).journal(&folder);
+    let cancel = Cancel::new();
+    let stop_at_half = OnProgress(|so_far: &SoFar<'_>| {
+        if 2 * so_far.done.units > so_far.units {
+            cancel.cancel();
+        }
+    });
+    let half = count.clone().observer(&stop_at_half).stop_on(&cancel).run().expect("a half");
+    assert!(!half.is_complete(), "{half:?}");
+
+    let forecasts = Mutex::new(Vec::new());
+    let note = OnProgress(|so_far: &SoFar<'_>| {
+        forecasts.lock().expect("no panic").push(so_far.time_left().expect("units are finished"));
+    });
+    count.observer(&note).run().expect("the rest");
+    let forecasts = forecasts.into_inner().expect("no panic");
+    let first = forecasts.first().expect("a report").cpu_seconds;
+    let took = half.runs[0].cpu_time.as_secs_f64();
+    assert!(first.standard_error.is_finite(), "{first:?}");
+    assert!((0.1..2.0).contains(&(first.value / took)), "{first:?}, the other half took {took} s");
+    let last = forecasts.last().expect("a report");
+    assert_eq!(last.cpu_seconds.value, 0.0);
+    let seconds = last.wall_seconds.expect("the clock runs");
+    assert_eq!((seconds.value, seconds.standard_error), (0.0, 0.0));
+}
+
 /// Damages the first line with units in the only journal of a folder.
 fn damage_one_line(folder: &Path) {
     let path = journal_in(folder);

@@ -5,11 +5,11 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use nqueens::Kernel;
 
-use crate::common::processes::{send, wait_for, wait_for_units, wait_until_stopped};
+use crate::common::processes::{cpu_time, send, wait_for, wait_for_units, wait_until_stopped};
 use crate::common::{
     arg, contents, count_into, finish, fresh_folder, journal_in, json, keep_lines, nqueens, output,
     record_of, spawn, stderr, stdout,
@@ -60,6 +60,33 @@ fn the_time_left_is_that_of_the_running_shards() {
     let number = |name: &str| status[name].as_f64().expect("a number");
     let cpu_seconds = number("seconds_left") * number("cores");
     assert!(cpu_seconds < number("cpu_seconds_left") / 5.0, "{status}");
+    child.kill().expect("it runs");
+    child.wait().expect("ended");
+}
+
+/// Each thread gets a quarter of a core, so much of the work of these threads is in no line.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_cores_are_those_that_the_process_got() {
+    let folder = fresh_folder("status-cores");
+    let threads = (4 * crate::common::cores()).to_string();
+    let how = ["--engine", "subtrees", "--threads", &threads];
+    let mut child = spawn(&mut count_into("20", &folder, &how));
+    wait_for_units(&folder, &mut child, 0);
+    let before = cpu_time(child.id());
+    let begun = Instant::now();
+    let pid = child.id();
+    wait_for("a forecast", &mut child, || {
+        let status = json(&output(&["status", "--json", arg(&folder)]));
+        let cores = status["cores"].as_f64()?;
+        let expected = (cpu_time(pid) - before).as_secs_f64() / begun.elapsed().as_secs_f64();
+        let number = |name: &str| status[name].as_f64().expect(name);
+        let ratio = number("seconds_left") * cores / number("cpu_seconds_left");
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}: {status}");
+        // One line of each thread may be missing, and the two times are not the same.
+        assert!((0.6..1.6).contains(&(cores / expected)), "{cores} and {expected}: {status}");
+        Some(())
+    });
     child.kill().expect("it runs");
     child.wait().expect("ended");
 }

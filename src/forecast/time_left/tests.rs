@@ -182,15 +182,13 @@ fn the_clock_is_read_from_the_beginning_of_the_count() {
 }
 
 #[test]
-fn the_clock_is_read_once_a_second_at_most() {
+fn a_reading_is_as_old_as_a_second_at_most() {
     let mut left = of_all(1000);
     let begun = Instant::now().checked_sub(Duration::from_secs(20)).expect("the clock runs");
     left.begun = begun;
     left.read_clock();
     let first = left.cores.elapsed();
     assert!(first >= Duration::from_secs(20));
-    left.read_clock();
-    assert_eq!(left.cores.elapsed(), first, "no second has passed");
     left.begun = begun.checked_sub(READ_EVERY).expect("the clock runs");
     left.read_clock();
     assert!(left.cores.elapsed() >= first + READ_EVERY);

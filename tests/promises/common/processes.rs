@@ -116,9 +116,9 @@ pub(crate) fn units_found_by_resuming(n: &str, folder: &Path) -> usize {
     usize::try_from(units).expect("units of a plan")
 }
 
-/// The CPU time that a process has used so far.
+/// The CPU time that a process has used so far, also if it has ended and nobody has waited for it.
 #[cfg(target_os = "linux")]
-fn cpu_time(pid: u32) -> Duration {
+pub(crate) fn cpu_time(pid: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name of the program, in parentheses, may hold spaces. Field 14 of proc(5) is user time,
     // field 15 system time, in hundredths of a second on every Linux (USER_HZ).
@@ -148,8 +148,7 @@ pub(crate) fn cpu_time_to_end(signal: &str, child: &mut Child, limit: Duration) 
     send("CONT", child);
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
-        // An ended process that nobody has waited for still has its times.
-        let has_ended = state(pid).is_some_and(|state| state.starts_with('Z'));
+        let has_ended = has_ended(pid);
         let used = cpu_time(pid).saturating_sub(before);
         if has_ended || used > limit {
             return used;
@@ -157,6 +156,12 @@ pub(crate) fn cpu_time_to_end(signal: &str, child: &mut Child, limit: Duration) 
         sleep(Duration::from_millis(10));
     }
     panic!("no end after {} s", PATIENCE.as_secs());
+}
+
+/// Returns whether a process has ended, while nobody has waited for it.
+#[cfg(target_os = "linux")]
+pub(crate) fn has_ended(pid: u32) -> bool {
+    state(pid).is_some_and(|state| state.starts_with('Z'))
 }
 
 /// The state of the main thread of a process: `T (stopped)`.
