@@ -12,17 +12,19 @@ use std::time::Duration;
 /// was stopped, continued, or moved to other cores has a true forecast a minute later.
 const AVERAGED: Duration = Duration::from_secs(60);
 
-/// The number of lines of each thread from which a mean is taken. If all threads end their lines at once, the mean may
-/// miss one line of each, or have one too many.
-const LINES_OF_THREAD: usize = 4;
+/// From lines, a mean is taken of at least this many times the CPU time that all threads together may hold back at its
+/// beginning or at its end, which is that of the longest line for each of them.
+const LINES_OF_THREAD: f64 = 4.0;
 
 /// How much CPU time a process had used at some moments. Only the moments that matter are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores {
     /// The number of threads that count. The process cannot use more cores to count.
-    threads: usize,
-    /// The number of moments after the first one that a mean needs.
-    needed: usize,
+    threads: f64,
+    /// The number of lines that a mean needs. It is 0 if the CPU clock is known.
+    lines: f64,
+    /// The most CPU time between two moments.
+    longest: Duration,
     moments: VecDeque<Moment>,
 }
 
@@ -33,28 +35,47 @@ struct Moment {
     cpu_time: Duration,
 }
 
+impl Moment {
+    fn cpu_seconds_since(&self, other: &Self) -> f64 {
+        self.cpu_time.saturating_sub(other.cpu_time).as_secs_f64()
+    }
+}
+
 impl Cores {
     /// Prepares for a process that reads its own CPU clock.
     pub(crate) fn by_clock(threads: usize) -> Self {
-        Self { threads, needed: 1, moments: VecDeque::new() }
+        Self {
+            threads: threads as f64,
+            lines: 0.0,
+            longest: Duration::ZERO,
+            moments: VecDeque::new(),
+        }
     }
 
     /// Prepares for a process of which the lines of its journal are known.
     pub(crate) fn by_lines(threads: usize) -> Self {
-        let needed = LINES_OF_THREAD.saturating_mul(threads);
-        Self { needed, ..Self::by_clock(threads) }
+        Self { lines: LINES_OF_THREAD * threads as f64, ..Self::by_clock(threads) }
     }
 
     /// Adds a moment, and forgets moments that no longer matter.
     pub(crate) fn add(&mut self, elapsed: Duration, cpu_time: Duration) {
-        self.moments.push_back(Moment { elapsed, cpu_time });
+        if let Some(last) = self.moments.back() {
+            self.longest = self.longest.max(cpu_time.saturating_sub(last.cpu_time));
+        }
+        let now = Moment { elapsed, cpu_time };
+        self.moments.push_back(now);
         // The mean begins at the last moment that is old enough.
         while let Some(second) = self.moments.get(1)
             && elapsed.saturating_sub(second.elapsed) >= AVERAGED
-            && self.moments.len() - 2 >= self.needed
+            && self.is_enough(now.cpu_seconds_since(second))
         {
             self.moments.pop_front();
         }
+    }
+
+    /// Returns whether a mean can be taken of this CPU time.
+    fn is_enough(&self, cpu_seconds: f64) -> bool {
+        cpu_seconds >= self.lines * self.longest.as_secs_f64()
     }
 
     /// Returns the time of the last moment since the count began.
@@ -67,12 +88,12 @@ impl Cores {
     pub(crate) fn mean(&self) -> Option<f64> {
         let first = self.moments.front()?;
         let last = self.moments.back()?;
-        let cpu_seconds = last.cpu_time.saturating_sub(first.cpu_time).as_secs_f64();
+        let cpu_seconds = last.cpu_seconds_since(first);
         let seconds = last.elapsed.saturating_sub(first.elapsed).as_secs_f64();
-        if self.moments.len() <= self.needed || cpu_seconds == 0.0 || seconds == 0.0 {
+        if !self.is_enough(cpu_seconds) || cpu_seconds == 0.0 || seconds == 0.0 {
             return None;
         }
-        Some((cpu_seconds / seconds).min(self.threads as f64))
+        Some((cpu_seconds / seconds).min(self.threads))
     }
 }
 
@@ -117,6 +138,27 @@ mod tests {
     fn a_few_lines_say_nothing() {
         let is_known = |seconds| by_lines(seconds, |_| 1.0).is_some();
         assert_eq!([0, 7, 40, 47].map(is_known), [false, false, false, true]);
+        // The first units of a thread took a moment, and another one takes long.
+        let mut cores = Cores::by_lines(1);
+        for second in 0..10 {
+            add(&mut cores, f64::from(second), 0.5 * f64::from(second));
+        }
+        assert_eq!(cores.mean(), Some(0.5));
+        add(&mut cores, 19.0, 9.5);
+        assert_eq!(cores.mean(), None, "9.5 s, of which a line has 5 s");
+        add(&mut cores, 49.0, 24.5);
+        assert_eq!(cores.mean(), None, "24.5 s, of which a line has 15 s");
+        add(&mut cores, 50.0, 25.0);
+        assert_eq!(cores.mean(), None, "whatever the last line has");
+    }
+
+    #[test]
+    fn long_lines_are_averaged_over_more_than_a_minute() {
+        let mut cores = Cores::by_lines(1);
+        for line in 1..=10 {
+            add(&mut cores, 100.0 * f64::from(line), 50.0 * f64::from(line));
+            assert_eq!(cores.mean(), if line > 4 { Some(0.5) } else { None }, "{line}");
+        }
     }
 
     /// The process was stopped, continued, or lost or won a core.

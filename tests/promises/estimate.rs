@@ -169,7 +169,7 @@ fn the_time_is_the_cpu_time_over_the_cores_that_the_process_got() {
         let cores = number("cores_of_sample");
         let expected = cpu_seconds / number("sample_seconds");
         // At the end, the threads wait for the last unit.
-        assert!((0.9..1.5).contains(&(cores / expected)), "{cores} and {expected}: {estimate}");
+        assert!((0.9..2.0).contains(&(cores / expected)), "{cores} and {expected}: {estimate}");
         let ratio = number("estimated_seconds") * cores / number("estimated_cpu_seconds");
         assert!((ratio - 1.0).abs() < 0.1, "{ratio}: {estimate}");
         return;
