@@ -70,7 +70,7 @@ fn the_time_left_is_that_of_the_running_shards() {
 fn the_cores_are_those_that_the_process_got() {
     let folder = fresh_folder("status-cores");
     let threads = (4 * crate::common::cores()).to_string();
-    let how = ["--engine", "subtrees", "--split-rows", "5", "--threads", &threads];
+    let how = ["--engine", "subtrees", "--split-rows", "4", "--threads", &threads];
     let mut child = spawn(&mut count_into("20", &folder, &how));
     wait_for_units(&folder, &mut child, 0);
     let before = cpu_time(child.id());
