@@ -64,12 +64,12 @@ fn the_time_left_is_that_of_the_running_shards() {
     child.wait().expect("ended");
 }
 
-/// Each thread gets a quarter of a core.
+/// Each thread gets half a core.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_cores_are_those_that_the_process_got() {
     let folder = fresh_folder("status-cores");
-    let threads = (4 * crate::common::cores()).to_string();
+    let threads = (2 * crate::common::cores()).to_string();
     let how = ["--engine", "subtrees", "--split-rows", "4", "--threads", &threads];
     let mut child = spawn(&mut count_into("20", &folder, &how));
     wait_for_units(&folder, &mut child, 0);
