@@ -1,5 +1,6 @@
 //! What a running count reports is shown as progress and as messages.
 
+use crate::forecast::rough_seconds;
 use crate::{Error, Observer, Shard, SoFar, Start};
 
 use crate::cli::failure::failure::Failure;
