@@ -46,10 +46,12 @@ modules() {
     done < <(find src -name '*.rs' ! -path '*/tests*' \( -path "src/$module.rs" -o -path "src/$module/*" \))
     above+="|$module\b"
   done
-  # The rooms of the command line, each with those above it.
-  while read -r room above; do
-    upwards+=$(grep -rnE "crate::cli::(${above:-^})::" "src/cli/$room" --include='*.rs' || true)
-  done < <(printf '%s\n' 'input commands' 'failure commands|input' 'output commands|input|failure')
+  # The files and folders of the command line, the top first.
+  above=''
+  for room in commands files session args values progress signals warnings advice memory print failure stderr quote exit; do
+    upwards+=$(grep -rnE "crate::cli::(${above:-^})::" "src/cli/$room" "src/cli/$room.rs" --include='*.rs' 2>/dev/null || true)
+    above+="${above:+|}$room"
+  done
   [ -z "$upwards" ] || fail "arrows upwards:$upwards"
 }
 

@@ -5,11 +5,21 @@
 //!
 //! CONTRIBUTING.md has a recipe for adding a command.
 
+mod advice;
+mod args;
 mod commands;
 mod exit;
 mod failure;
-mod input;
-mod output;
+mod files;
+mod memory;
+mod print;
+mod progress;
+mod quote;
+mod session;
+mod signals;
+mod stderr;
+mod values;
+mod warnings;
 
 use std::env;
 use std::io::{self, Write};
@@ -21,13 +31,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{compare, count, cpu, estimate, generate, list, merge, status, table, unit, verify};
 use exit::Exit;
-use failure::failure::{Failure, guarded};
-use failure::signals;
-use input::memory::stated_memory;
-use input::session::{self, on_readers};
-use input::values::sizes;
-use output::quote::escaped;
-use output::stderr;
+use failure::{Failure, guarded};
+use memory::stated_memory;
+use quote::escaped;
+use session::on_readers;
+use values::sizes;
 
 /// Counts the solutions of the n-queens problem exactly, on all cores.
 #[derive(Debug, Parser)]

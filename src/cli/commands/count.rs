@@ -10,17 +10,17 @@ use crate::{BoardSize, Count, Engine, Outcome, Published, Shard, Square};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::failure::warnings::warn;
-use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
-use crate::cli::input::session::{EngineChoice, Session};
-use crate::cli::input::values::path;
-use crate::cli::output::format::{duration, json_seconds, many, sum};
-use crate::cli::output::progress::Work;
-use crate::cli::output::published::verdict;
-use crate::cli::output::report::{Format, Report};
-use crate::cli::output::stderr::message;
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{duration, json_seconds, many, sum};
+use crate::cli::print::published::verdict;
+use crate::cli::print::report::{Format, Report};
+use crate::cli::progress::Work;
+use crate::cli::session::{EngineChoice, Session};
+use crate::cli::stderr::message;
+use crate::cli::values::path;
+use crate::cli::warnings::warn;
 
 /// Count the solutions of one board, or of one of its shards
 #[derive(Debug, Args)]

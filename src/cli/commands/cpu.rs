@@ -5,10 +5,10 @@ use clap::Args;
 use indicatif::BinaryBytes;
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::memory::stated_memory;
-use crate::cli::input::values::default_threads;
-use crate::cli::output::report::{Format, Report};
+use crate::cli::failure::Failure;
+use crate::cli::memory::stated_memory;
+use crate::cli::print::report::{Format, Report};
+use crate::cli::values::default_threads;
 
 /// Show the cores, memory and kernels that counts can use
 #[derive(Debug, Args)]

@@ -8,16 +8,16 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use indicatif::BinaryBytes;
 
+use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::args::{EngineArgs, MachineArgs};
-use crate::cli::input::session::{EngineChoice, Session};
-use crate::cli::input::values::time;
-use crate::cli::output::format::{duration, expected, json_seconds, many, rounded, wall_time};
-use crate::cli::output::progress::Work;
-use crate::cli::output::published::print_differs;
-use crate::cli::output::report::{Format, Report};
-use crate::cli::output::stderr::message;
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{duration, expected, json_seconds, many, rounded, wall_time};
+use crate::cli::print::published::print_differs;
+use crate::cli::print::report::{Format, Report};
+use crate::cli::progress::Work;
+use crate::cli::session::{EngineChoice, Session};
+use crate::cli::stderr::message;
+use crate::cli::values::time;
 
 /// Estimate, from a sample, how long a count would take on this machine
 #[derive(Debug, Args)]

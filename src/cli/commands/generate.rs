@@ -11,9 +11,9 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::drawing::{cannot_write, write_drawing};
-use crate::cli::input::values::path;
+use crate::cli::failure::Failure;
+use crate::cli::files::{cannot_write, write_drawing};
+use crate::cli::values::path;
 use crate::machine::date::date_and_time;
 
 /// Print completions for a shell

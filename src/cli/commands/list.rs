@@ -8,10 +8,10 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::output::format::many;
-use crate::cli::output::stderr::message;
-use crate::cli::output::stdout::print;
+use crate::cli::failure::Failure;
+use crate::cli::print::format::many;
+use crate::cli::print::stdout::print;
+use crate::cli::stderr::message;
 
 /// Print the solutions in lexicographic order
 #[derive(Debug, Args)]

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use clap::Args;
 
+use crate::cli::commands::journals::JournalsArgs;
 use crate::cli::commands::journals::{CountState, Journals};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::journals::JournalsArgs;
-use crate::cli::output::format::{ranges, shards_text};
-use crate::cli::output::stderr::message;
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{ranges, shards_text};
+use crate::cli::stderr::message;
 
 /// Add up the journals of a count, and print the total if no unit is missing
 ///

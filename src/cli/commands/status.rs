@@ -10,16 +10,16 @@ use clap::Args;
 
 use crate::record::Shards;
 
+use crate::cli::commands::journals::JournalsArgs;
 use crate::cli::commands::journals::{CountState, Journals, twice_text};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::drawing::{drawing, write_drawing};
-use crate::cli::input::journals::JournalsArgs;
-use crate::cli::output::format::{
+use crate::cli::failure::Failure;
+use crate::cli::files::{drawing, write_drawing};
+use crate::cli::print::format::{
     duration, expected, json_seconds, many, percent, rounded, shards_text, wall_time,
 };
-use crate::cli::output::report::Report;
-use crate::cli::output::stderr::message;
+use crate::cli::print::report::Report;
+use crate::cli::stderr::message;
 use resume::Resume;
 
 /// Clocks of machines differ by less. A file that is dated later was not written then.

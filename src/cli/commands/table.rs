@@ -5,15 +5,15 @@ use std::ops::RangeInclusive;
 use crate::{BoardSize, Error, Outcome, Published};
 use clap::Args;
 
+use crate::cli::args::{EngineArgs, MachineArgs};
 use crate::cli::commands::count::stopped_text;
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::args::{EngineArgs, MachineArgs};
-use crate::cli::input::session::{EngineChoice, Session};
-use crate::cli::input::values::sizes;
-use crate::cli::output::format::{duration, json_seconds};
-use crate::cli::output::published::verdict;
-use crate::cli::output::report::{Report, RowFormat};
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{duration, json_seconds};
+use crate::cli::print::published::verdict;
+use crate::cli::print::report::{Report, RowFormat};
+use crate::cli::session::{EngineChoice, Session};
+use crate::cli::values::sizes;
 
 /// Count a range of boards and compare them with the published table
 #[derive(Debug, Args)]

@@ -4,12 +4,12 @@ use crate::numbers::choose;
 use crate::{BoardSize, Engine, Plan};
 use clap::Args;
 
+use crate::cli::args::{EngineArgs, SplitArgs, which_count};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::failure::signals::cancel_on_signals;
-use crate::cli::input::args::{EngineArgs, SplitArgs, which_count};
-use crate::cli::input::session::EngineChoice;
-use crate::cli::output::report::{Format, Report};
+use crate::cli::failure::Failure;
+use crate::cli::print::report::{Format, Report};
+use crate::cli::session::EngineChoice;
+use crate::cli::signals::cancel_on_signals;
 
 /// Show and count one unit, for a check by another program
 #[derive(Debug, Args)]

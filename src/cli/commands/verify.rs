@@ -6,16 +6,16 @@ use crate::verify::{Difference, Verdict, verify};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::cli::args::MachineArgs;
+use crate::cli::commands::journals::JournalsArgs;
 use crate::cli::commands::journals::{Journals, votes, votes_text};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::input::args::MachineArgs;
-use crate::cli::input::journals::JournalsArgs;
-use crate::cli::input::session::Session;
-use crate::cli::output::format::{many, percent};
-use crate::cli::output::progress::Work;
-use crate::cli::output::report::Report;
-use crate::cli::output::stderr::{message, print_first};
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{many, percent};
+use crate::cli::print::report::Report;
+use crate::cli::progress::Work;
+use crate::cli::session::Session;
+use crate::cli::stderr::{message, print_first};
 
 /// Check journals: recount some of their units by a simple search
 ///

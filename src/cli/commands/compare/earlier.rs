@@ -10,9 +10,9 @@ use serde::de::{Deserialize as _, Deserializer, Error as _};
 use serde_json::Deserializer as JsonDeserializer;
 
 use super::statistics::Configuration;
+use crate::cli::advice::io_way_out;
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::failure::way_out::io_way_out;
+use crate::cli::failure::Failure;
 
 /// The times of a run that are believed, in seconds. No comparison prints less, and none takes thirty years. Ratios
 /// divide by these times and take their logarithms, so they may be neither 0 nor infinite.

@@ -13,7 +13,7 @@ use crate::{BoardSize, Engine, Kernel};
 use maud::{Markup, PreEscaped, html};
 
 use super::statistics::{Configuration, Timings, least_cpu_share};
-use crate::cli::output::format::{many, rounded};
+use crate::cli::print::format::{many, rounded};
 use crate::machine::date::today;
 
 /// The width of the picture, in pixels, as all lengths here.

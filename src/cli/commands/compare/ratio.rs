@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::cli::output::format::{figures, rounded_to_figures};
+use crate::cli::print::format::{figures, rounded_to_figures};
 
 /// Returns the least of some times, the median, and the greatest.
 pub(super) fn times(seconds: &[f64]) -> [f64; 3] {

@@ -6,8 +6,8 @@ use crate::{BoardSize, Engine, Kernel};
 use serde_json::Value;
 
 use super::ratio::{Ratio, median, times};
-use crate::cli::output::format::{many, rounded, rounded_to_figures, time};
-use crate::cli::output::report::Report;
+use crate::cli::print::format::{many, rounded, rounded_to_figures, time};
+use crate::cli::print::report::Report;
 
 /// An engine with a kernel on a number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

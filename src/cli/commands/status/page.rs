@@ -13,9 +13,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::percent_done;
 use crate::cli::commands::journals::CountState;
-use crate::cli::output::format::utc;
-use crate::cli::output::quote::escaped;
-use crate::cli::output::report::Report;
+use crate::cli::print::format::utc;
+use crate::cli::print::report::Report;
+use crate::cli::quote::escaped;
 
 /// With this many squares the page has one megabyte. If there are more shards, it has only the text.
 const MAX_SQUARES: usize = 10_000;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::record::{Record, Shards};
 
 use crate::cli::commands::journals::CountState;
-use crate::cli::output::command::count_command;
-use crate::cli::output::format::ranges_of;
-use crate::cli::output::quote::quoted;
+use crate::cli::print::command::count_command;
+use crate::cli::print::format::ranges_of;
+use crate::cli::quote::quoted;
 
 /// What to do about the units that are missing.
 pub(super) enum Resume {

@@ -8,8 +8,8 @@ use crate::{Engine, Error, Kernel, WhichCount};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 
-use crate::cli::input::values::number_of_threads;
-use crate::cli::output::progress::ProgressWhen;
+use crate::cli::progress::ProgressWhen;
+use crate::cli::values::number_of_threads;
 
 /// The heading of options that experts need; the short help leaves them out.
 pub(crate) const EXPERTS: &str = "Engine and machine";
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_glossary_describes_each_kernel_as_the_help_does() {
-        let page = include_str!("../../../docs/GLOSSARY.md");
+        let page = include_str!("../../docs/GLOSSARY.md");
         for (kernel, summary) in Kernel::NAMES.into_iter().zip(KERNEL_SUMMARIES) {
             let row = format!("| `{kernel}` | {summary} |");
             assert!(page.contains(&row), "{row}");

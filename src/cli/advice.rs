@@ -8,7 +8,7 @@ use crate::error::{Error, LackOfMemory};
 use crate::record::{IoError, JournalError};
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// Adds the exit code and the way out to what the library says is wrong.
 impl From<Error> for Failure {

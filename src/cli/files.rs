@@ -11,9 +11,9 @@ use tempfile::NamedTempFile;
 
 use crate::record::IoError;
 
-use crate::cli::failure::failure::Failure;
-use crate::cli::failure::way_out::io_way_out;
-use crate::cli::input::values::path;
+use crate::cli::advice::io_way_out;
+use crate::cli::failure::Failure;
+use crate::cli::values::path;
 
 /// Parses the name of a picture or page, which replaces a file of this name. The name must have this ending, so that no
 /// journal is ever overwritten.

@@ -6,7 +6,7 @@ use crate::Known;
 use crate::symmetry::Classes;
 use crate::{BoardSize, Published};
 
-use crate::cli::output::stderr::message;
+use crate::cli::stderr::message;
 
 /// A computed number, with the number that is published for it.
 #[derive(Debug, PartialEq, Eq)]

@@ -10,19 +10,23 @@
 //! What matters most comes first, because a narrow terminal cuts the rest.
 //!
 //! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
-//! a second: see [`stderr`](crate::cli::output::stderr).
+//! a second: see [`stderr`](crate::cli::stderr).
+
+mod bar;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::SoFar;
-use crate::forecast::{Approximate, Forecast};
+use crate::forecast::{Approximate, Forecast, rough_seconds};
+use crate::{Error, Observer, Shard, SoFar, Start};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 
-use crate::cli::output::bar;
-use crate::cli::output::format::{duration, expected, fewer_cores, time, wall_time};
-use crate::cli::output::stderr;
+use crate::cli::failure::Failure;
+use crate::cli::print::command::count_command;
+use crate::cli::print::format::{duration, expected, fewer_cores, time, wall_time};
+use crate::cli::stderr::{self, message};
+use crate::cli::warnings::warn;
 
 /// Work that ends sooner shows no bar, which would only flash up.
 const QUIET_START: Duration = Duration::from_millis(300);
@@ -137,6 +141,34 @@ impl Progress {
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
         stderr::hide();
+    }
+}
+
+/// Shows what a running count reports, as progress and as messages.
+impl Observer for Progress {
+    fn started(&self, start: &Start<'_>) {
+        let done = start.done.units;
+        warn(start.left_out, start.disputes);
+        let mut name = format!("n = {}", start.plan.size());
+        if start.shard != Shard::WHOLE {
+            name += &format!(" shard {}", start.shard);
+        }
+        let plan = start.plan;
+        let work = Work::Count {
+            command: count_command(plan, false),
+            threads: start.threads,
+            rough_seconds: rough_seconds(plan.size(), plan.engine(), start.kernel, start.threads),
+            left: None,
+        };
+        self.begin(&name, [done, start.units], work);
+    }
+
+    fn units_done(&self, so_far: &SoFar<'_>) {
+        self.record(so_far);
+    }
+
+    fn journal_lost(&self, lost: &Error) {
+        message!("warning: {}", Failure::from(lost.clone()));
     }
 }
 

@@ -12,7 +12,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use humantime::parse_duration;
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// Reads a range of board sizes: `8-10`, `8..=10`, or one alone.
 pub(crate) fn sizes(text: &str) -> Result<RangeInclusive<u32>, Box<dyn Error + Send + Sync>> {
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn times_are_read_as_they_are_printed() {
         for seconds in [0.19, 2.8, 59.9, 87.0, 3599.0, 13_200.0, 90_000.0, 950_400.0] {
-            let printed = crate::cli::output::format::time(seconds);
+            let printed = crate::cli::print::format::time(seconds);
             assert_eq!(time(&printed), Ok(Duration::from_secs_f64(seconds)), "{printed}");
         }
     }

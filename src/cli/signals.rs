@@ -16,8 +16,8 @@ use signal_hook::low_level;
 
 use crate::Cancel;
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::output::stderr;
+use crate::cli::failure::Failure;
+use crate::cli::stderr;
 use crate::error::Error;
 
 /// Signals that ask for an end. Slurm sends any of them before a limit, Grid Engine and LSF both SIGUSR,

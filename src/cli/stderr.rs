@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 
-use crate::cli::output::quote::escaped;
+use crate::cli::quote::escaped;
 
 /// Prints a message, formatted as by `format!`.
 macro_rules! message {
-    ($($text:tt)*) => { $crate::cli::output::stderr::print(format_args!($($text)*)) };
+    ($($text:tt)*) => { $crate::cli::stderr::print(format_args!($($text)*)) };
 }
 pub(crate) use message;
 

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::output::report::{Format, Report};
-use crate::cli::output::stderr;
+use crate::cli::failure::Failure;
+use crate::cli::print::report::{Format, Report};
+use crate::cli::stderr;
 
 /// Prints what is written here. On a terminal, messages and answers come in their order.
 pub(crate) fn print(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Failure> {

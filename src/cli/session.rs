@@ -11,15 +11,15 @@ use crate::{
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs};
 use crate::cli::exit::Exit;
-use crate::cli::failure::failure::Failure;
-use crate::cli::failure::signals::cancel_on_signals;
-use crate::cli::input::args::{EngineArgs, MachineArgs, SplitArgs};
-use crate::cli::input::memory::stated_memory;
-use crate::cli::input::values::default_threads;
-use crate::cli::output::format::time;
-use crate::cli::output::progress::{Progress, Work};
-use crate::cli::output::stderr::message;
+use crate::cli::failure::Failure;
+use crate::cli::memory::stated_memory;
+use crate::cli::print::format::time;
+use crate::cli::progress::{Progress, Work};
+use crate::cli::signals::cancel_on_signals;
+use crate::cli::stderr::message;
+use crate::cli::values::default_threads;
 
 /// Which engine counts. What is `None` is chosen for the board and the machine.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +214,7 @@ pub(crate) fn on_readers<T: Send>(command: impl FnOnce() -> T + Send) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::output::progress::ProgressWhen;
+    use crate::cli::progress::ProgressWhen;
 
     #[test]
     fn a_stopped_search_for_symmetric_solutions_does_not_lose_the_total() {

@@ -8,8 +8,8 @@ use crate::machine::date::date_and_time;
 use crate::machine::host_name;
 use crate::version::version;
 
-use crate::cli::output::quote::escaped;
-use crate::cli::output::report::Report;
+use crate::cli::print::report::Report;
+use crate::cli::quote::escaped;
 
 /// A build of the program and a machine.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::record::{Dispute, Records};
 
-use crate::cli::failure::failure::Failure;
-use crate::cli::output::stderr::print_first;
+use crate::cli::failure::Failure;
+use crate::cli::stderr::print_first;
 
 /// Warns of lines and journals that are left out, and of units with different numbers.
 pub(crate) fn warn(left_out: &[Error], disputes: &[Dispute]) {

@@ -10,10 +10,10 @@ use crate::{Engine, Kernel, Plan, WhichCount};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::cli::failure::failure::Failure;
-use crate::cli::output::format::{many, rounded};
-use crate::cli::output::quote::escaped;
-use crate::cli::output::stdout::print;
+use crate::cli::failure::Failure;
+use crate::cli::print::format::{many, rounded};
+use crate::cli::print::stdout::print;
+use crate::cli::quote::escaped;
 
 /// How an answer is printed. Without an option, it is printed as labels and values.
 #[derive(Clone, Copy, Debug, Default, Args)]
