@@ -38,7 +38,8 @@ impl Count<'_> {
     /// on all threads.
     ///
     /// The sample takes up to half as long again if its standard error is still unknown. If no unit ends in six times
-    /// that time, the estimate is a rough value for boards of this size, measured on other machines.
+    /// that time, or in a second if that is longer, the estimate is a rough value for boards of this size, measured on
+    /// other machines.
     /// [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
     ///
     /// ```
@@ -99,8 +100,9 @@ impl Count<'_> {
             self.observer.units_done(so_far);
         });
         let whole = self.clone().shard(Shard::WHOLE).without_journal().observer(&observer);
+        let longest = time.saturating_mul(6).max(Duration::from_secs(1));
         let begun = Instant::now();
-        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > time.saturating_mul(6);
+        let is_over = || self.cancel.is_cancelled() || begun.elapsed() > longest;
         Cancel::run_until(is_over, |stop| {
             let count = whole.stop_on(stop);
             count.on_its_threads(|| {

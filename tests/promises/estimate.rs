@@ -6,7 +6,7 @@ use std::time::Duration;
 use nqueens::{Cancel, Count, Engine, Error, Published};
 
 #[cfg(target_os = "linux")]
-use crate::common::processes::{cpu_time, has_ended, wait_until};
+use crate::common::processes::cpu_time_at_end;
 #[cfg(target_os = "linux")]
 use crate::common::{finish, nqueens, spawn};
 use crate::common::{json, output, size, stderr, stdout};
@@ -149,30 +149,29 @@ fn an_estimate_says_how_many_cores_the_threads_got() {
 }
 
 /// Each thread gets a quarter of a core, so a unit takes four times as long as its CPU time, and much work is not
-/// reported when the sample ends.
+/// reported when the sample ends. What else the machine does may change during a sample, and a slow machine may finish no
+/// unit, so there are several samples.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_time_is_the_cpu_time_over_the_cores_that_the_process_got() {
     let threads = (4 * crate::common::cores()).to_string();
-    // The longer samples are for slow machines.
-    for seconds in ["2", "10", "60"] {
+    let mut differing = Vec::new();
+    for seconds in ["2", "2", "2", "20"] {
         let args = ["estimate", "21", "--engine", "subtrees", "--threads", &threads, "--json"];
-        let mut child = spawn(nqueens(&args).args(["--seconds", seconds]));
-        let pid = child.id();
-        wait_until("the end", &mut child, || has_ended(pid));
-        let cpu_seconds = cpu_time(pid).as_secs_f64();
+        let child = spawn(nqueens(&args).args(["--seconds", seconds]));
+        let cpu_seconds = cpu_time_at_end(&child).as_secs_f64();
         let estimate = json(&finish(child));
-        if estimate["units_sampled"] == 0 {
-            continue;
-        }
         let number = |name: &str| estimate[name].as_f64().expect(name);
-        let cores = number("cores_of_sample");
         let expected = cpu_seconds / number("sample_seconds");
-        // At the end, the threads wait for the last unit.
-        assert!((0.9..2.0).contains(&(cores / expected)), "{cores} and {expected}: {estimate}");
-        let ratio = number("estimated_seconds") * cores / number("estimated_cpu_seconds");
-        assert!((ratio - 1.0).abs() < 0.1, "{ratio}: {estimate}");
-        return;
+        if let Some(cores) = estimate["cores_of_sample"].as_f64() {
+            let ratio = number("estimated_seconds") * cores / number("estimated_cpu_seconds");
+            assert!((ratio - 1.0).abs() < 0.1, "{ratio}: {estimate}");
+            // At the end, the threads wait for the last unit.
+            if (0.7..2.0).contains(&(cores / expected)) {
+                return;
+            }
+        }
+        differing.push((expected, estimate));
     }
-    panic!("no unit in six minutes");
+    panic!("the process got other cores: {differing:?}");
 }

@@ -158,9 +158,21 @@ pub(crate) fn cpu_time_to_end(signal: &str, child: &mut Child, limit: Duration) 
     panic!("no end after {} s", PATIENCE.as_secs());
 }
 
+/// Waits until a process has ended, and returns the CPU time that it used.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_time_at_end(child: &Child) -> Duration {
+    let started = Instant::now();
+    // `wait_for` would take the process away, with its times.
+    while !has_ended(child.id()) {
+        assert!(started.elapsed() < PATIENCE, "no end after {} s", PATIENCE.as_secs());
+        sleep(Duration::from_millis(10));
+    }
+    cpu_time(child.id())
+}
+
 /// Returns whether a process has ended, while nobody has waited for it.
 #[cfg(target_os = "linux")]
-pub(crate) fn has_ended(pid: u32) -> bool {
+fn has_ended(pid: u32) -> bool {
     state(pid).is_some_and(|state| state.starts_with('Z'))
 }
 
