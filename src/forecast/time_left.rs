@@ -14,11 +14,18 @@ use crate::plan::done::UnitsDone;
 /// The longest time from one reading of the CPU clock to the next. A reading takes longer the more threads there are.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
+/// The number of reports of each thread from which the error of a forecast is known. The units that end first are the
+/// short ones. With two reports, intervals from the first of them covered the truth in 20 of 24 simulated counts, with
+/// three in at least 22.
+const FAIR_REPORTS: usize = 3;
+
 /// What is known of a running count: its finished units, its rest, and the cores that it got.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeLeft {
     sample: Sample,
     rest: Rest,
+    /// The number of reports until the error is known.
+    missing_reports: usize,
     begun: Instant,
     /// The CPU time of the process when the count began.
     cpu_time_before: Duration,
@@ -31,12 +38,22 @@ impl TimeLeft {
     pub(crate) fn new(sample: Sample, rest: Rest, threads: usize) -> Self {
         let mut cores = Cores::by_clock(threads);
         cores.add(Duration::ZERO, Duration::ZERO);
-        Self { sample, rest, begun: Instant::now(), cpu_time_before: process_time(), cores }
+        // What earlier runs have finished are not the first units of this one.
+        let missing_reports = if sample.is_empty() { FAIR_REPORTS * threads } else { 0 };
+        Self {
+            sample,
+            rest,
+            missing_reports,
+            begun: Instant::now(),
+            cpu_time_before: process_time(),
+            cores,
+        }
     }
 
     /// Adds finished units to the sample.
     pub(crate) fn record(&mut self, done: &UnitsDone) {
         self.sample.add(done);
+        self.missing_reports = self.missing_reports.saturating_sub(1);
         self.rest.units = self.rest.units.saturating_sub(done.units.len());
         self.rest.solutions = self.rest.solutions.map(|left| left - done.solutions as f64);
     }
@@ -54,7 +71,8 @@ impl TimeLeft {
     /// Estimates the time of the units that are missing. Returns `None` until units are finished. While too little is
     /// known to estimate the error, the standard error is infinite.
     pub(crate) fn estimate(&self) -> Option<Forecast> {
-        Forecast::of_rest(&self.sample, self.rest, self.cores.mean())
+        let left = Forecast::of_rest(&self.sample, self.rest, self.cores.mean())?;
+        Some(if self.missing_reports == 0 { left } else { left.roughly() })
     }
 
     /// Estimates the time of the whole count, if all that is finished is in the sample.

@@ -69,8 +69,8 @@ impl Job {
 }
 
 /// Makes the forecast of a count of this many units that begins.
-fn of_all(units: usize) -> TimeLeft {
-    TimeLeft::new(Sample::new(units), Rest { units, solutions: None }, 1)
+fn of_all(units: usize, threads: usize) -> TimeLeft {
+    TimeLeft::new(Sample::new(units), Rest { units, solutions: None }, threads)
 }
 
 /// Counts units with these times on a core for each thread. Returns the estimates with their times, and the time of the
@@ -79,7 +79,7 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     let all = 0..times.len();
     let ranges = cut_into_ranges(slice::from_ref(&all), threads, |unit| unit..unit + 1);
     let mut ranges = ranges.into_iter();
-    let mut left = of_all(times.len());
+    let mut left = of_all(times.len(), threads);
     let mut jobs: Vec<Option<Job>> = Vec::new();
     let mut reports = BinaryHeap::new();
     for thread in 0..threads {
@@ -94,8 +94,9 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     while let Some(Reverse((now, thread))) = reports.pop() {
         let Job { rest, report } = jobs[thread].take().expect("it reports what it counted");
         left.record(&UnitsDone { elapsed: now, ..report });
+        left.cores.add(now, now * u32::try_from(threads).expect("few threads"));
         if now >= next_estimate
-            && let Some(forecast) = Forecast::of_rest(&left.sample, left.rest, Some(threads as f64))
+            && let Some(forecast) = left.estimate()
             && let Some(seconds) = forecast.wall_seconds
             && seconds.standard_error.is_finite()
         {
@@ -153,7 +154,7 @@ fn the_interval_is_narrow_when_a_tenth_is_done() {
 
 #[test]
 fn the_whole_is_what_is_finished_and_what_is_left() {
-    let mut left = of_all(1000);
+    let mut left = of_all(1000, 1);
     for unit in 0..100 {
         let units = 10 * unit..10 * unit + 1;
         let cpu_time = Duration::from_secs(2);
@@ -168,11 +169,11 @@ fn the_whole_is_what_is_finished_and_what_is_left() {
 /// What the process did before the count is not part of its cores.
 #[test]
 fn the_clock_is_read_from_the_beginning_of_the_count() {
-    let mut left = of_all(1000);
+    let mut left = of_all(1000, 1);
     left.cpu_time_before = Duration::MAX;
     left.read_clock();
     assert_eq!(left.cores.mean(), None, "no CPU time since then");
-    let mut left = of_all(1000);
+    let mut left = of_all(1000, 1);
     let before = process_time();
     while process_time() < before + Duration::from_millis(20) {}
     left.read_clock();
@@ -183,7 +184,7 @@ fn the_clock_is_read_from_the_beginning_of_the_count() {
 
 #[test]
 fn a_reading_is_as_old_as_a_second_at_most() {
-    let mut left = of_all(1000);
+    let mut left = of_all(1000, 1);
     let begun = Instant::now().checked_sub(Duration::from_secs(20)).expect("the clock runs");
     left.begun = begun;
     left.read_clock();
