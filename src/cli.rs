@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::{BoardSize, Square};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{compare, count, cpu, estimate, generate, list, merge, status, table, unit, verify};
@@ -155,8 +155,15 @@ fn with_tip(mut error: clap::Error, words: &[String]) -> clap::Error {
         _ => "",
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let Some(tip) = tip(&words, refused) {
+    let tip = tip(&words, refused);
+    if error.kind() == ErrorKind::UnknownArgument {
+        // The parser advises to pass a wrong option as a value, but no value begins with a dash.
+        error.remove(ContextKind::Suggested);
+    }
+    if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedArg);
+        // It repeats what the parser would suggest.
+        error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
@@ -238,7 +245,16 @@ mod tests {
 
     #[test]
     fn other_mistakes_get_no_tip_that_does_not_fit() {
-        for words in ["frobnicate", "33", "8x", "count 33", "count 8 --threads 8-9", "table 9-3"] {
+        for words in [
+            "frobnicate",
+            "33",
+            "8x",
+            "count 33",
+            "count 8 --threads 8-9",
+            "count 8 --frobnicate",
+            "list 8 --block a1",
+            "table 9-3",
+        ] {
             let message = message(words);
             assert!(!message.contains("tip:"), "{words}: {message}");
         }

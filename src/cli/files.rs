@@ -2,7 +2,7 @@
 //! it is never seen.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use crate::record::IoError;
 
 use crate::cli::advice::io_way_out;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::values::path;
 
@@ -56,6 +57,9 @@ fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
 /// Returns the failure for a file that cannot be written.
 pub(crate) fn cannot_write(option: &str, path: &Path, error: io::Error) -> Failure {
     let error = IoError::from(error);
-    let (exit, way_out) = io_way_out(&error);
+    let (exit, way_out) = match error.kind {
+        ErrorKind::NotFound => (Exit::Usage, ": make its folder first"),
+        _ => io_way_out(&error),
+    };
     exit.because(format!("{option}: cannot write {}: {error}{way_out}", path.display()))
 }
