@@ -3,7 +3,7 @@
 //! docs/STABLE.md makes this promise under "The command line".
 
 use std::fs;
-use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
+use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -188,4 +188,16 @@ fn a_stopped_count_prints_an_object() {
     assert_eq!(object["units"], record.plan().units());
     assert_eq!(object["journal"]["file"], arg(&journal_in(&folder)));
     fs::remove_dir_all(folder).expect("it is there");
+}
+
+/// Solutions of large boards are rare, so these ten do not fill any buffer.
+#[test]
+fn whoever_reads_along_sees_every_solution_at_once() {
+    let mut child = spawn(&mut nqueens(&["list", "32"]));
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for _ in 0..10 {
+        let line = lines.next().expect("a line").expect("text");
+        assert_eq!(line.split(' ').count(), 32, "{line}");
+    }
+    assert_eq!(child.try_wait().expect("a status"), None, "more solutions are looked for");
 }

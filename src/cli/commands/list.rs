@@ -1,6 +1,6 @@
 //! `nqueens list N`: solutions one by one, as text or as a picture.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, Write};
 
 use crate::{BoardSize, FixedQueens, Solution, Solutions, Square};
 use clap::{Args, ValueEnum};
@@ -60,8 +60,6 @@ enum Style {
     Svg,
 }
 
-/// The bytes of a list that are written at once.
-const BUFFER_LEN: usize = 1 << 16;
 /// The margin between boards and around the sheet, in squares. It has room for the coordinates.
 const GAP: usize = 1;
 /// The points for each square of a sheet with one board.
@@ -94,11 +92,10 @@ impl ListArgs {
         Ok(Exit::Done)
     }
 
-    /// Writes solutions, and returns how many. A terminal shows each as soon as it is found.
+    /// Writes solutions, and returns how many. Standard output is buffered by lines, because the next solution may be found
+    /// hours later.
     fn write_all(&self, solutions: impl Iterator<Item = Solution>) -> io::Result<usize> {
-        let stdout = io::stdout().lock();
-        let buffer_len = if stdout.is_terminal() { 0 } else { BUFFER_LEN };
-        let mut out = BufWriter::with_capacity(buffer_len, stdout);
+        let mut out = io::stdout().lock();
         let mut listed = 0;
         for solution in solutions {
             self.write(&solution, listed == 0, &mut out)?;
