@@ -3,7 +3,7 @@
 //! Two kinds of readers need two kinds of text. What is for eyes is [`escaped`], because a terminal would obey control
 //! characters. What is for a shell is [`quoted`], so that a printed command can be pasted and means the same file.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::path::Path;
 
 /// Returns a text in which everything that a terminal would obey is escaped: names of files and the contents
@@ -28,25 +28,45 @@ fn is_harmful(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns a path as a word of a command, for sh, bash and fish. A path that cannot be printed as it is, or is no text, is
-/// shown as `PATH`.
+/// Returns a path as a word of a command, for sh, bash and fish.
+///
+/// A path with characters that cannot be printed as they are, or that is no text, is written with `printf`, because all
+/// three shells have it. Shells drop line feeds at the end of what a command prints, so a path that ends in a line feed
+/// cannot be written in this way, and is shown as `PATH`.
 pub(crate) fn quoted(path: &Path) -> String {
-    // Within single quotes, fish gives the backslash a meaning, and the other shells do not.
-    let is_quotable = |text: &&str| !text.chars().any(|c| is_harmful(c) || c == '\\');
-    let Some(text) = path.to_str().filter(is_quotable) else { return "PATH".to_owned() };
-    if text.starts_with('-') {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.starts_with(b"-") {
         // A name that begins with a dash would be taken for an option.
         return quoted(&Path::new(".").join(path));
     }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    // Within single quotes, fish gives the backslash a meaning, and the other shells do not.
+    let is_quotable = |text: &&str| !text.chars().any(|c| is_harmful(c) || c == '\\');
+    if let Some(text) = path.to_str().filter(is_quotable) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    if bytes.ends_with(b"\n") {
+        return "PATH".to_owned();
+    }
+    let mut format = String::new();
+    for byte in bytes {
+        if is_plain(byte) || *byte == b' ' {
+            format.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(format, "\\{byte:03o}");
+        }
+    }
+    format!("\"$(printf '{format}')\"")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
     use std::process::Command;
 
     use super::*;
@@ -68,8 +88,8 @@ mod tests {
             ("", "''"),
             ("-q28", "./-q28"),
             ("-q 28", "'./-q 28'"),
-            ("q\u{202e}28", "PATH"),
-            ("q\\28", "PATH"),
+            ("q\u{202e}28", r#""$(printf 'q\342\200\25628')""#),
+            ("100%\t!", r#""$(printf '100\045\011\041')""#),
             ("q28\n", "PATH"),
         ] {
             assert_eq!(quoted(Path::new(path)), word);
@@ -79,17 +99,28 @@ mod tests {
     /// Skipped for shells that this machine lacks.
     #[test]
     fn every_shell_reads_a_quoted_path_as_it_is() {
-        let names =
-            ["/shared/q28", "a b", "it's", "-q", "q é 木", "$HOME `id` !! %s {a,b} ~ * # \""];
+        let names: [&[u8]; 10] = [
+            b"/shared/q28",
+            b"a b",
+            b"it's",
+            b"-q",
+            "zero\u{200c}width\u{200d}joiners".as_bytes(),
+            b"tab\there",
+            b"line\nfeed",
+            b"a\\b\\\\c\\'d",
+            b"no text: \xff\xfe",
+            b"$HOME `id` !! %s {a,b} ~ * # \"",
+        ];
         for shell in ["sh", "bash", "fish"] {
             for name in names {
-                let word = quoted(Path::new(name));
+                let word = quoted(Path::new(OsStr::from_bytes(name)));
                 let mut command = Command::new(shell);
-                command.args(["-c", &format!("printf '%s' {word}")]);
+                // The last character keeps a line feed at the end of the name.
+                command.args(["-c", &format!("printf '%s|' {word}")]);
                 let Ok(output) = command.output() else { continue };
-                let dashed = format!("./{name}");
-                let read = if name.starts_with('-') { &dashed } else { name };
-                assert_eq!(output.stdout, read.as_bytes(), "{shell}: {word}");
+                let dashed = [b"./", name].concat();
+                let read = if name.starts_with(b"-") { &dashed } else { name };
+                assert_eq!(output.stdout, [read, b"|"].concat(), "{shell}: {word}");
             }
         }
     }
