@@ -138,6 +138,13 @@ impl Progress {
         lock(&self.notes).done += steps as u64;
     }
 
+    /// Notes how many steps are done, and how many there are. Threads may come out of order.
+    pub(crate) fn note(&self, done: usize, all: usize) {
+        let mut notes = lock(&self.notes);
+        notes.done = notes.done.max(done as u64);
+        notes.all = all as u64;
+    }
+
     /// Takes the bar off the terminal.
     pub(crate) fn clear(&self) {
         stderr::hide();

@@ -144,10 +144,8 @@ impl Session {
     /// message has the total, which may have taken long.
     pub(crate) fn classes(&self, size: BoardSize, total: u128) -> Result<Classes, Failure> {
         let name = format!("fundamental n = {size}");
-        let note = |done, all| match done {
-            0 => self.progress.begin(&name, [0, all], Work::Steps("steps")),
-            _ => self.progress.advance(1),
-        };
+        self.progress.begin(&name, [0, 0], Work::Steps("steps"));
+        let note = |done, all| self.progress.note(done, all);
         let classes = Classes::count_in_steps(size, total, &self.cancel, note);
         self.progress.clear();
         classes.map_err(|error| {

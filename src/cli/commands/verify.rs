@@ -52,10 +52,8 @@ impl VerifyArgs {
         let memory = records.all()[0].plan().recount_memory();
         let session = Session::new(&self.machine, &[memory])?;
         let seed = self.seed.unwrap_or_else(new_seed);
-        let show = |recounted, all| match recounted {
-            0 => session.progress.begin("verify", [0, all], Work::Steps("units")),
-            _ => session.progress.advance(1),
-        };
+        session.progress.begin("verify", [0, 0], Work::Steps("units"));
+        let show = |recounted, all| session.progress.note(recounted, all);
         let verdict =
             session.run(|| verify(&records.all(), self.units, seed, &show, &session.cancel))?;
         let exit = judge(&verdict, &journals);
