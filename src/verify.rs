@@ -98,8 +98,8 @@ fn choose(finished: Vec<usize>, units: usize, seed: u64) -> Vec<usize> {
     chosen
 }
 
-/// Returns the units that at least one of these records of one plan holds, in increasing order, without those whose
-/// counts differ in one of them and are not settled.
+/// Returns the units that at least one record holds, in increasing order. The records are of one plan. A unit is left out if
+/// its counts differ in one of them and are not settled.
 fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let disputed: BTreeSet<usize> =
@@ -230,8 +230,7 @@ fn recount_all(
     Ok(counts.into_iter().flatten().collect())
 }
 
-/// Returns the recounted units for which journals hold a wrong count. Beside the counts that are used, these can only be
-/// those of disputed units.
+/// Returns the recounted units for which journals hold a wrong count. Only a disputed unit has counts that are not used.
 fn differences(
     records: &[&Record],
     disputed: &BTreeSet<usize>,

@@ -117,8 +117,7 @@ impl Session {
             return;
         }
         let engine = Engine::auto(size);
-        let threads = self.pool.current_num_threads();
-        let time = time(rough_seconds(size, engine, Kernel::detect(), threads));
+        let time = time(rough_seconds(size, engine, Kernel::detect(), self.threads()));
         message!(
             "n = {size} would take {time} or more here with engine {engine}: engine colours, the fastest, counts boards \
              up to n = 30"

@@ -39,8 +39,7 @@ impl Count<'_> {
     ///
     /// The sample takes up to half as long again if its standard error is still unknown. If no unit ends in six times
     /// that time, or in a second if that is longer, the estimate is a rough value for boards of this size, measured on
-    /// other machines.
-    /// [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
+    /// other machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
     ///
     /// ```
     /// use std::time::Duration;

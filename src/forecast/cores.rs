@@ -105,8 +105,8 @@ mod tests {
         cores.add(Duration::from_secs_f64(elapsed), Duration::from_secs_f64(cpu_seconds));
     }
 
-    /// Two threads, each with this share of a core, whose lines hold ten seconds of wall time, after so many seconds.
-    /// Their lines end at different times.
+    /// Returns the mean after this many seconds. Each of two threads gets a share of a core, and writes a line every ten
+    /// seconds, but not at the same time.
     fn by_lines(seconds: usize, share: impl Fn(usize) -> f64) -> Option<f64> {
         let mut cores = Cores::by_lines(2);
         let mut cpu_seconds = 0.0;

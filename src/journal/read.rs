@@ -86,7 +86,7 @@ struct KnownPlan<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns what reading journals of these plans needs. A cancellation ends the reading.
+    /// Prepares to read journals of these plans. A cancellation ends the reading.
     pub(crate) fn new(plans: &'a [Arc<Plan>], cancel: &'a Cancel) -> Self {
         let mut known = Vec::new();
         for plan in plans {

@@ -69,7 +69,7 @@ fn the_page_shows_the_text_and_a_square_for_each_shard() {
     assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
 }
 
-/// The rows of the page are those of the text, whatever their values.
+/// The page shows each row of the text, with the same value.
 #[test]
 fn the_page_has_every_row_of_the_text() {
     let folder = three_shards("status-rows");

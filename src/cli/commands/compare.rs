@@ -2,7 +2,8 @@
 //!
 //! A configuration is an engine with a kernel on a number of threads. On each board every configuration counts once to
 //! warm up. Then rounds follow in which each counts once, so that whatever else the machine does falls on all of them
-//! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, with a [`ratio`] in each, and [`plot`] the picture.
+//! alike. Configurations that are too slow are left out. [`statistics`] makes the rows, with a [`ratio`] in each, and
+//! [`plot`] the picture.
 
 mod earlier;
 mod plot;

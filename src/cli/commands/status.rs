@@ -6,12 +6,10 @@ mod resume;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::record::Shards;
 use clap::Args;
 
-use crate::record::Shards;
-
-use crate::cli::commands::journals::JournalsArgs;
-use crate::cli::commands::journals::{CountState, Journals, twice_text};
+use crate::cli::commands::journals::{CountState, Journals, JournalsArgs, twice_text};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::files::{drawing, write_drawing};

@@ -7,8 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::args::MachineArgs;
-use crate::cli::commands::journals::JournalsArgs;
-use crate::cli::commands::journals::{Journals, votes, votes_text};
+use crate::cli::commands::journals::{Journals, JournalsArgs, votes, votes_text};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::print::format::{many, percent};

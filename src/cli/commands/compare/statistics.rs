@@ -183,7 +183,7 @@ impl Timings {
         Some(Ratio::of_rounds(&other.seconds, &self.seconds))
     }
 
-    /// Returns the ratio to runs of these times, elsewhere or at another time.
+    /// Returns the ratio to the runs of an earlier comparison, which took these seconds.
     pub(super) fn ratio_to_earlier(&self, earlier: &[f64]) -> Ratio {
         Ratio::of_separate_runs(earlier, &self.seconds)
     }
