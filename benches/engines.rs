@@ -6,7 +6,8 @@
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use nqueens::{BoardSize, Cancel, Count, Engine, Kernel, Plan};
+use nqueens::plan::Plan;
+use nqueens::{BoardSize, Cancel, Count, Engine, Kernel};
 use rayon::ThreadPool;
 
 /// A board that the slowest engine counts in milliseconds.
@@ -85,7 +86,7 @@ fn units_of_large_boards(criterion: &mut Criterion) {
         group.sample_size(10);
         group.bench_function(format!("n={n}"), |bencher| {
             bencher.iter(|| {
-                let mut worker = plan.worker(Kernel::detect());
+                let mut worker = plan.worker(Kernel::detect()).expect("memory");
                 assert_eq!(worker.count(unit, &Cancel::new()), Ok(count));
             });
         });

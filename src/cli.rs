@@ -44,7 +44,7 @@ use values::sizes;
     version,
     long_about = long_about(),
     args_override_self = true,
-    long_version = format!("{}, commit {}", crate::VERSION, crate::COMMIT),
+    long_version = format!("{}, commit {}", crate::version::VERSION, crate::version::COMMIT),
     max_term_width = 100,
     after_help = EXAMPLES
 )]

@@ -23,7 +23,7 @@ use std::str::FromStr;
 pub use simd::Kernel;
 pub(crate) use simd::Vectors;
 use unit::Units;
-pub use unit::{RowDomains, WhichCount};
+pub use unit::{Pass, RowDomains};
 
 use crate::board::size::BoardSize;
 use crate::error::Error;

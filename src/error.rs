@@ -224,6 +224,11 @@ impl Error {
         matches!(self, Self::Journal { error: JournalError::Io { .. }, .. })
     }
 
+    /// Returns whether the journal of this process was lost to others while it was written.
+    pub(crate) fn is_of_lost_journal(&self) -> bool {
+        matches!(self, Self::Journal { error: JournalError::Lost { .. }, .. })
+    }
+
     /// Returns whether the count was cancelled: then nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::StoppedBefore { .. })

@@ -19,9 +19,9 @@
 //!
 //! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute, which are its
 //! CPU time in that minute over the wall time (`cores.rs`). So the wall time holds if the machine stays as it was in
-//! that minute. The forecast of a running count ([`SoFar::time_left`](crate::SoFar::time_left)), of a count that is
+//! that minute. The forecast of a running count ([`Progress::time_left`](crate::Progress::time_left)), of a count that is
 //! stopped after a while ([`Count::estimate`](crate::Count::estimate)) and of the journals that processes write
-//! ([`Running::time_left`](crate::record::Running::time_left)) are made in this one way.
+//! ([`Record::time_left`](crate::record::Record::time_left)) are made in this one way.
 
 mod approximate;
 mod cores;
@@ -37,7 +37,11 @@ use crate::board::size::BoardSize;
 use crate::engine::{Engine, Kernel};
 use crate::machine::cores;
 
-/// The expected time of some units.
+/// The expected time of the units that are missing, or of a whole count, made from a sample of its units.
+///
+/// A missing unit is assumed to take as much CPU time as a finished one of the same CPU, kernel and number of threads. The
+/// wall time is the CPU time over the cores that the process got in the last minute, so it holds if the machine stays as it
+/// was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Forecast {
@@ -45,12 +49,22 @@ pub struct Forecast {
     pub cpu_seconds: Approximate,
     /// The wall time in seconds. `None` if it is not known which cores will count.
     pub wall_seconds: Option<Approximate>,
-    /// The number of cores that the threads got in the last minute: the CPU time of their process over the wall time. The
-    /// wall time holds if they go on getting as many. `None` if that is not known.
+    /// The number of cores that the threads got in the last minute: the CPU time of their process over the wall time. `None`
+    /// if that is not known.
     pub cores: Option<f64>,
+    /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it. Its
+    /// standard error is infinite if the sample is too small or has no solution.
+    ///
+    /// [`Count::estimate`]: crate::Count::estimate
+    pub total: Option<Approximate>,
 }
 
 impl Forecast {
+    /// Returns the wall time in seconds on this many cores like the ones that took the sample, if nothing else runs there.
+    pub fn on_cores(&self, cores: usize) -> Approximate {
+        self.cpu_seconds.divided_by(cores as f64)
+    }
+
     /// Forecasts the time of the units that are missing, on a number of cores, if that is known. Returns `None` while
     /// nothing is finished, or if the CPU clock stands still.
     pub(crate) fn of_rest(sample: &Sample, rest: Rest, cores: Option<f64>) -> Option<Self> {
@@ -67,7 +81,7 @@ impl Forecast {
     fn of(work: Approximate, cores: Option<f64>) -> Self {
         let cpu_seconds = work.with_run_variation();
         let wall_seconds = cores.map(|cores| cpu_seconds.divided_by(cores));
-        Self { cpu_seconds, wall_seconds, cores }
+        Self { cpu_seconds, wall_seconds, cores, total: None }
     }
 
     /// Returns this forecast with unknown errors.
@@ -77,6 +91,7 @@ impl Forecast {
             cpu_seconds: roughly(self.cpu_seconds),
             wall_seconds: self.wall_seconds.map(roughly),
             cores: self.cores,
+            total: self.total,
         }
     }
 }
@@ -219,6 +234,14 @@ mod tests {
         let roughly = left.roughly();
         assert_eq!(roughly.cpu_seconds, Approximate::roughly(68.0));
         assert_eq!(roughly.wall_seconds, Some(Approximate::roughly(136.0)));
+    }
+
+    #[test]
+    fn the_time_on_other_cores_is_the_cpu_time_over_their_number() {
+        let cpu_seconds = Approximate { value: 1000.0, standard_error: 50.0 };
+        let forecast = Forecast::of(cpu_seconds, None);
+        let expected = forecast.cpu_seconds.divided_by(10.0);
+        assert_eq!((expected.value, forecast.on_cores(10)), (100.0, expected));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! A count cut into units of work: [`Plan`] says what a unit is.
+//! A count cut into units of work, for programs that give out the work or check it by themselves.
+//!
+//! [`Count`](crate::Count) does all of this, and is faster, because it counts several units at once.
 
 pub(crate) mod done;
 mod hash;
@@ -12,8 +14,9 @@ use std::sync::{Arc, OnceLock};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::subtrees::{MAX_SPLIT_ROWS, default_split_rows};
-use crate::engine::unit::{self, Interrupt, RowDomains, Units};
-use crate::engine::{Engine, Kernel, WhichCount, count_domains};
+use crate::engine::unit::{self, Interrupt, Units};
+use crate::engine::{Engine, Kernel, count_domains};
+pub use crate::engine::{Pass, RowDomains};
 use crate::error::Error;
 use crate::machine::memory::StatedMemory;
 pub(crate) use memory::ThreadMemory;
@@ -26,13 +29,14 @@ use memory::check_memory_once;
 /// weight over all units is the number of solutions of the board.
 ///
 /// The list of units depends only on the board, the engine and the split rows, never on the machine, the kernel or
-/// the threads. Plans with equal [`Plan::hash`] almost certainly have equal lists.
+/// the threads. Plans with equal [`Plan::id`] almost certainly have equal lists.
 ///
 /// ```
-/// use nqueens::{BoardSize, Cancel, Engine, Kernel, Plan};
+/// use nqueens::plan::Plan;
+/// use nqueens::{BoardSize, Cancel, Engine, Kernel};
 ///
 /// let plan = Plan::new(BoardSize::new(8)?, Engine::Subtrees, Some(2))?;
-/// let mut worker = plan.worker(Kernel::detect());
+/// let mut worker = plan.worker(Kernel::detect())?;
 /// let mut total = 0;
 /// for unit in 0..plan.units() {
 ///     let count = worker.count(unit, &Cancel::new())?;
@@ -41,11 +45,12 @@ use memory::check_memory_once;
 /// assert_eq!(total, 92);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Plan {
     size: BoardSize,
     engine: Engine,
     split_rows: Option<usize>,
-    which: WhichCount,
+    pass: Pass,
     /// What the user states of the memory, for all checks of memory that come with the plan.
     stated_memory: Option<StatedMemory>,
     /// The first and the second count have the same units.
@@ -82,24 +87,19 @@ impl Plan {
         check_memory_once("the list of units", size, list_bytes, stated_memory)?;
         let list = Arc::from(engine.units(size, rows));
         let split_rows = (engine == Engine::Subtrees).then_some(rows);
-        let which = WhichCount::First;
+        let pass = Pass::First;
         let hash = OnceLock::new();
-        Ok(Self { size, engine, split_rows, which, stated_memory, list, hash })
+        Ok(Self { size, engine, split_rows, pass, stated_memory, list, hash })
     }
 
-    /// Makes the plan of the first or of the second count of these units.
-    pub fn for_count(&self, which: WhichCount) -> Self {
-        Self { which, list: Arc::clone(&self.list), hash: self.hash.clone(), ..*self }
+    /// Makes the plan of the first or of the second pass over these units.
+    pub fn for_pass(&self, pass: Pass) -> Self {
+        Self { pass, list: Arc::clone(&self.list), hash: self.hash.clone(), ..*self }
     }
 
-    /// Returns whether another plan has the units of this one, in the first or in the second count.
-    pub(crate) fn has_units_of(&self, other: &Self) -> bool {
-        self.to_string() == other.for_count(self.which).to_string()
-    }
-
-    /// Returns whether this is the plan of the first or of the second count.
-    pub fn which_count(&self) -> WhichCount {
-        self.which
+    /// Returns whether this is the plan of the first or of the second pass.
+    pub fn pass(&self) -> Pass {
+        self.pass
     }
 
     /// Returns the size of the board.
@@ -117,14 +117,14 @@ impl Plan {
         self.split_rows
     }
 
-    /// Returns a number that identifies this list of units. The first and the second count of a plan have the
-    /// same hash.
+    /// Returns a number that identifies this list of units. The first and the second pass over a plan have the same
+    /// number.
     ///
     /// It is the CRC-32 of the board, the engine, the split rows, the number of units, and the meaning of the units.
     /// Of more than 1024 units, 1024 are hashed. The meaning of a unit is its weight, the squares on which queens may
     /// stand, and for engine `colours` how many times it counts solutions whose columns tie with their rows, or
     /// nearly do.
-    pub fn hash(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         *self.hash.get_or_init(|| hash::hash(self))
     }
 
@@ -166,7 +166,7 @@ impl Plan {
     ///
     /// If the plan has no unit with this number.
     pub fn domains(&self, unit: usize) -> RowDomains {
-        self.list.domains(unit, self.which)
+        self.list.domains(unit, self.pass)
     }
 
     /// Checks that this machine has enough memory to count on this number of threads.
@@ -202,18 +202,18 @@ impl Plan {
         memory.check_started(threads, self.stated_memory).map_err(Error::LacksMemory)
     }
 
-    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of megabytes, which are
-    /// not checked: [`Engine::memory_of_thread`] says how many.
+    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of MiB.
     ///
     /// One plan serves all threads, and each of them makes a worker of its own. Neighbouring units share work, so a
     /// thread should count consecutive units. [`Count`](crate::Count) counts several of them at once, and is faster.
     ///
     /// ```
-    /// use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, Plan, Shard};
+    /// use nqueens::plan::Plan;
+    /// use nqueens::{BoardSize, Cancel, Engine, Error, Kernel, Shard};
     ///
     /// let plan = Plan::new(BoardSize::new(12)?, Engine::Colours, None)?;
     /// let count_shard = &|index| -> Result<u128, Error> {
-    ///     let mut worker = plan.worker(Kernel::detect());
+    ///     let mut worker = plan.worker(Kernel::detect())?;
     ///     let mut sum = 0;
     ///     for unit in Shard::new(index, 2)?.ranges(plan.units()).flatten() {
     ///         let count = worker.count(unit, &Cancel::new())?;
@@ -228,8 +228,19 @@ impl Plan {
     /// assert_eq!(total, 14_200);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn worker(&self, kernel: Kernel) -> Worker<'_> {
-        Worker { counter: self.list.counter(self.which, kernel) }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LacksMemory`] if the machine has too little memory for one worker. Whoever makes several has to know that
+    /// there is enough for all.
+    pub fn worker(&self, kernel: Kernel) -> Result<Worker<'_>, Error> {
+        self.check_memory(1)?;
+        Ok(self.checked_worker(kernel))
+    }
+
+    /// Makes a worker. There must be memory for it.
+    pub(crate) fn checked_worker(&self, kernel: Kernel) -> Worker<'_> {
+        Worker { counter: self.list.counter(self.pass, kernel) }
     }
 
     /// Counts one unit again, by a simple search.
@@ -246,6 +257,16 @@ impl Plan {
     /// # Panics
     ///
     /// If the plan has no unit with this number.
+    ///
+    /// ```
+    /// use nqueens::plan::Plan;
+    /// use nqueens::{BoardSize, Cancel, Engine, Kernel};
+    ///
+    /// let plan = Plan::new(BoardSize::new(16)?, Engine::Colours, None)?;
+    /// let counted = plan.worker(Kernel::detect())?.count(17, &Cancel::new())?;
+    /// assert_eq!(plan.recount(17, &Cancel::new())?, counted);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         // A cancelled check asks for every unit that is left, and the domains of all units take minutes on large boards.
         if cancel.is_cancelled() {
@@ -299,11 +320,11 @@ pub(crate) fn text_of_split_rows(split_rows: Option<usize>) -> String {
 /// engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { size, engine, which, .. } = self;
+        let Self { size, engine, pass, .. } = self;
         let split_rows = text_of_split_rows(self.split_rows);
-        let hash = self.hash();
+        let hash = self.id();
         let units = self.units();
-        write!(f, "n={size} count={which} engine={engine} ")?;
+        write!(f, "n={size} count={pass} engine={engine} ")?;
         write!(f, "split-rows={split_rows} plan={hash:08x} units={units}")
     }
 }
@@ -368,11 +389,11 @@ mod tests {
             1
         }
 
-        fn domains(&self, _unit: usize, _which: WhichCount) -> RowDomains {
+        fn domains(&self, _unit: usize, _which: Pass) -> RowDomains {
             panic!("its domains were made")
         }
 
-        fn counter(&self, _which: WhichCount, _kernel: Kernel) -> Box<dyn Counter + '_> {
+        fn counter(&self, _which: Pass, _kernel: Kernel) -> Box<dyn Counter + '_> {
             panic!("its counter was made")
         }
     }

@@ -1,57 +1,14 @@
-//! Journals: files on disk that hold the finished units of a count.
+//! What journals hold together: the count of each finished unit, the processes that counted them, and what was left out.
 //!
-//! A *journal* is a text file to which processes only append. Each line ends with a space and a CRC-32 in eight
-//! hexadecimal digits:
-//!
-//! ```text
-//! nqueens-journal 2 version=1.0.0+7e6a26d n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 1836640b
-//! run version=1.0.0+7e6a26d date=2026-11-28 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 854714ea
-//! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073
-//! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
-//! ```
-//!
-//! * The first line names the format, the version of the program, and the plan: board, first or second count, engine,
-//!   split rows, [hash](crate::Plan::hash) and number of units. Its CRC is the CRC of its text.
-//! * A `run` line starts the work of one process. It names the build of the program, and the day in UTC. Older
-//!   journals have neither commit nor date.
-//! * A `done` line holds the counts of consecutive units, with the end of the range excluded. The counts are not yet
-//!   multiplied by the weights of the units. `solutions` is the weighted sum. `elapsed-ms` is the wall time since the
-//!   run began, and `busy-us` the CPU time of the thread that counted the units.
-//! * The CRC of every line after the first starts from the CRC of the plan's text (from `n=` on). So a line of
-//!   another plan or count never has the right CRC, and a line of this plan is valid in any file, at any place.
-//!
-//! docs/FORMAT.md in the repository describes the format for other programs, and docs/JOURNAL.md what it guarantees.
-//!
-//! A line that is not as it was written is left out, and its units count as missing. All other lines are used.
-//!
-//! A [`Record`] is what several journals hold together: the count of each finished unit, the processes that counted
-//! them, and what was left out. Each file is read once, all files in parallel. No scheduler promises that a task runs
-//! exactly once, so two processes may have counted one unit. Its count depends only on the plan, so equal counts count
-//! once. A unit with different counts is missing until enough lines [settle](Dispute) it.
+//! Each file is read once, all files in parallel. No scheduler promises that a task runs exactly once, so two processes may
+//! have counted one unit. Its count depends only on the plan, so equal counts are one. A unit with different counts is
+//! missing until enough lines settle it (`settle.rs`).
 //!
 //! **Memory:** eight bytes for each unit of the plan, 80 MB at n = 28. A page of memory in which no unit is finished
 //! takes none. Beside this, 500 to 600 bytes for each journal, measured with paths of 20 to 70 characters: its path and
 //! its run are kept, and lists of all journals are made. A further run in a journal takes up to 250 bytes. Texts that
 //! are equal in many runs are kept once, and so are the times of units, for all runs with the same kernel, machine and
 //! number of threads.
-//!
-//! ```
-//! use nqueens::record::Records;
-//! use nqueens::{BoardSize, Count, Shard};
-//!
-//! let folder = tempfile::tempdir()?;
-//! let count = Count::new(BoardSize::new(10)?).journal(folder.path());
-//! count.clone().shard(Shard::new(0, 2)?).run()?;
-//!
-//! let record = Records::read(&[folder.path()])?.first.expect("a shard is finished");
-//! assert_eq!(record.total(), None);
-//! assert_eq!(record.shards(2)?.missing, [1]);
-//!
-//! count.shard(Shard::new(1, 2)?).run()?;
-//! let record = Records::read(&[folder.path()])?.first.expect("both shards are finished");
-//! assert_eq!(record.total(), Some(724));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod both;
 mod counts;
@@ -63,6 +20,7 @@ mod shards;
 
 use std::mem::take;
 use std::ops::Range;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -71,37 +29,40 @@ use rayon::prelude::*;
 use crate::board::known::Published;
 use crate::cancel::Cancel;
 use crate::error::Error;
-pub use crate::error::{IoError, JournalError};
-use crate::journal::{DoneLine, FileRead, Reading, read_journal};
-pub use crate::journal::{JournalFile, Run, journals_in};
+pub(crate) use crate::error::{IoError, JournalError};
+use crate::forecast::Forecast;
+use crate::journal_file::{DoneLine, FileRead, JournalFile, Reading, Run, read_journal};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
-pub use both::{BothCounts, Disagreement, Records};
+use crate::plan::shard::Shard;
+pub(crate) use both::Disagreement;
+pub use both::{BothCounts, Records};
 use counts::Counts;
 pub(crate) use folder::{FolderRecord, path_of_writer, read_folder};
-pub use running::Running;
+pub(crate) use running::Running;
 pub(crate) use samples::RunKind;
 use samples::Samples;
-pub use settle::{Dispute, Votes};
-#[cfg(feature = "cli")]
+pub use settle::Difference;
+pub(crate) use settle::Votes;
 pub(crate) use shards::ShardUnits;
-pub use shards::Shards;
+pub(crate) use shards::Shards;
 
 /// The number of lines that a thread reads before it puts their counts into the record.
 const LINES_AT_ONCE: usize = 256;
 
-/// The finished units of one count of a plan that journals hold together.
+/// The finished units of one pass over a plan that journals hold together.
 ///
 /// ```
-/// use nqueens::record::Records;
+/// use nqueens::journal::Records;
 /// use nqueens::{BoardSize, Count};
 ///
 /// let folder = tempfile::tempdir()?;
 /// Count::new(BoardSize::new(8)?).journal(folder.path()).run()?;
 ///
-/// let record = Records::read(&[folder.path()])?.first.expect("all units are finished");
+/// let records = Records::read(&[folder.path()])?;
+/// let record = records.first().expect("all units are finished");
 /// assert_eq!(record.total(), Some(92));
-/// assert_eq!(record.finished().count(), record.plan().units());
+/// assert_eq!(record.units_done(), record.plan().units());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -110,7 +71,7 @@ pub struct Record {
     samples: Samples,
     files: Vec<JournalFile>,
     left_out: Vec<Error>,
-    disputes: Vec<Dispute>,
+    differences: Vec<Difference>,
 }
 
 impl Record {
@@ -121,11 +82,8 @@ impl Record {
     /// # Errors
     ///
     /// [`Error::LacksMemory`] if the counts of all units do not fit into memory.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a pool, if rayon cannot start its global pool.
-    pub fn read(plan: &Arc<Plan>, paths: &[impl AsRef<Path> + Sync]) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn read(plan: &Arc<Plan>, paths: &[impl AsRef<Path> + Sync]) -> Result<Self, Error> {
         let PlansRead { mut records, left_out, .. } =
             read_plans(&[Arc::clone(plan)], paths, &Cancel::new())?;
         let mut record = records.pop().expect("a record for each plan");
@@ -134,8 +92,13 @@ impl Record {
     }
 
     /// Returns the plan.
-    pub fn plan(&self) -> &Arc<Plan> {
+    pub fn plan(&self) -> &Plan {
         &self.counts.plan
+    }
+
+    /// Returns the plan, to be shared.
+    pub(crate) fn shared_plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.counts.plan)
     }
 
     /// Returns the count of a unit, not yet multiplied by its weight, or `None` if the unit is not finished.
@@ -143,33 +106,39 @@ impl Record {
         self.counts.get(unit)
     }
 
-    /// Returns the finished units in increasing order.
-    pub fn finished(&self) -> impl Iterator<Item = usize> {
-        (0..self.plan().units()).filter(|unit| self.count(*unit).is_some())
+    /// Returns the number of finished units.
+    pub fn units_done(&self) -> usize {
+        self.counts.sum.units
+    }
+
+    /// Returns the number of solutions in the finished units: each count times the weight of its unit.
+    pub fn solutions(&self) -> u128 {
+        self.counts.sum.solutions
     }
 
     /// Returns the number of finished units and of the solutions in them.
-    pub fn sum(&self) -> Sum {
+    pub(crate) fn sum(&self) -> Sum {
         self.counts.sum
     }
 
-    /// Returns the units with different counts, settled or not, in increasing order.
-    pub fn disputes(&self) -> &[Dispute] {
-        &self.disputes
+    /// Returns the units for which the lines of this pass hold different counts, in increasing order.
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
     }
 
-    /// Returns the units with different counts that are not settled, in increasing order. They are missing.
+    /// Returns the units with different counts of which none is used, in increasing order. They are missing.
     pub(crate) fn open_disputes(&self) -> impl Iterator<Item = usize> {
-        self.disputes.iter().filter(|dispute| dispute.settled.is_none()).map(|dispute| dispute.unit)
+        let open = self.differences.iter().filter(|difference| difference.used.is_none());
+        open.map(|difference| difference.unit)
     }
 
     /// Returns the reasons why lines and journals were left out.
-    pub fn left_out(&self) -> &[Error] {
+    pub(crate) fn left_out(&self) -> &[Error] {
         &self.left_out
     }
 
     /// Returns the number of counts beyond the first one of each unit.
-    pub fn repeated(&self) -> usize {
+    pub(crate) fn repeated(&self) -> usize {
         self.counts.repeated
     }
 
@@ -181,15 +150,42 @@ impl Record {
     }
 
     /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
-    pub fn published(&self) -> Published {
+    pub fn agreement(&self) -> Published {
         match self.total() {
             Some(total) => Published::compare(total, self.plan().size().published().total),
             None => Published::Unknown,
         }
     }
 
+    /// Returns the processes that wrote the journals.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.files().iter().flat_map(|file| &file.runs)
+    }
+
+    /// Returns the shards that have to be run, if the plan is cut into this number of shards: those of which units are
+    /// missing that no process is counting.
+    ///
+    /// Processes are noticed by the locks of their journals. Some file systems do not show locks of other hosts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] unless the number is 1 to 1 000 000.
+    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
+        let missing = self.shards(shards)?.missing;
+        missing.into_iter().map(|index| Shard::new(index, shards)).collect()
+    }
+
+    /// Forecasts the missing units. Returns `None` while nothing is finished.
+    ///
+    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are counting
+    /// at this moment ends, because its shard is complete, and the cores are those of all these processes. Both are
+    /// `None` if no process is counting, or while too little is known.
+    pub fn time_left(&self) -> Option<Forecast> {
+        self.running().time_left()
+    }
+
     /// Returns the journals that hold lines of this count, in the order in which they were named.
-    pub fn files(&self) -> &[JournalFile] {
+    pub(crate) fn files(&self) -> &[JournalFile] {
         &self.files
     }
 
@@ -222,6 +218,10 @@ impl Record {
     }
 }
 
+/// A record does not change after it was read.
+impl UnwindSafe for Record {}
+impl RefUnwindSafe for Record {}
+
 /// What journals hold of some plans.
 struct PlansRead {
     /// A record of each plan. What was left out stands beside them.
@@ -253,7 +253,13 @@ fn read_plans(
         let Gathered { counts, samples, mut files } = into_inner(gathered);
         files.sort_unstable_by_key(|(index, _)| *index);
         let files = files.into_iter().map(|(_, file)| file).collect();
-        records.push(Record { counts, samples, files, left_out: Vec::new(), disputes: Vec::new() });
+        records.push(Record {
+            counts,
+            samples,
+            files,
+            left_out: Vec::new(),
+            differences: Vec::new(),
+        });
     }
     let mut left_out = Vec::new();
     let mut others = Vec::new();
@@ -264,7 +270,7 @@ fn read_plans(
     // Who knows what the journals hold that could not be read?
     let are_all_read = !left_out.iter().any(Error::is_of_file_system);
     for record in &mut records {
-        let plan = [Arc::clone(record.plan())];
+        let plan = [record.shared_plan()];
         record.settle(&Reading::new(&plan, cancel), are_all_read);
     }
     reading.check()?;

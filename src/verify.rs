@@ -1,45 +1,28 @@
-//! Checks recorded counts by counting some of the units again by a simple search.
+//! Checks recorded counts by counting some of the units again by a simple search: [`Records::verify`].
 //!
 //! Reading a journal checks that it is as it was written: each line has its CRC, and each sum is the sum of its counts.
-//! [`verify`] asks whether the counts are right. It [recounts](crate::Plan::recount) finished units that it
-//! [chooses](choose_units) at random. It also recounts every unit for which the journals hold different counts, which shows
-//! which of them are wrong.
+//! The check asks whether the counts are right. It [recounts](Plan::recount) finished units that it chooses at random. It
+//! also recounts every unit for which the journals hold different counts, which shows which of them are wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
 //! confidence of 95 %.
-//!
-//! ```
-//! use nqueens::record::Records;
-//! use nqueens::verify::verify;
-//! use nqueens::{BoardSize, Cancel, Count};
-//!
-//! let folder = tempfile::tempdir()?;
-//! Count::new(BoardSize::new(10)?).journal(folder.path()).run()?;
-//!
-//! let record = Records::read(&[folder.path()])?.first.expect("all units are finished");
-//! let seed = 1;
-//! let verdict = verify(&[&record], 5, seed, &|_recounted, _all| (), &Cancel::new())?;
-//! assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
-//! // Rounded up, because it is an upper limit.
-//! let undetected = (100.0 * verdict.undetected_part()).ceil();
-//! println!("at most {undetected} % of the finished units can be wrong");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use crate::cancel::Cancel;
-use crate::engine::WhichCount;
 use crate::error::Error;
+use crate::machine::{cores, run_on, thread_pool};
 use crate::plan::Plan;
-use crate::record::{Record, Votes};
+use crate::record::{Difference, Record, Records};
 
 /// The result of a check.
+///
+/// If a fraction f of the finished units is wrong, a check of k units misses all wrong ones with a probability of at most
+/// (1 - f)^k. [`Verdict::undetected_part`] is the largest f that a check without a difference leaves possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -51,39 +34,9 @@ pub struct Verdict {
     pub disputed: usize,
     /// The number of units of both kinds that a cancelled check did not count again.
     pub remaining: usize,
-    /// The recounted units for which the journals hold a wrong count, in increasing order. If both counts of a unit hold
-    /// one, the unit is named twice.
+    /// The recounted units for which the journals hold a wrong count, in increasing order. If both passes hold one, the unit
+    /// is named twice.
     pub differences: Vec<Difference>,
-}
-
-/// A unit for which the journals of the first or of the second count hold a wrong count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Difference {
-    /// The number of the unit in its plan.
-    pub unit: usize,
-    /// Which of the two counts it is.
-    pub which_count: WhichCount,
-    /// All counts that the journals hold for the unit, with the hosts. If the journals could not be read again, the only
-    /// one is the wrong count, without a line and a host.
-    pub recorded: Vec<Votes>,
-    /// The count that the recount finds.
-    pub recounted: u64,
-    /// Whether the record uses a wrong count. If it does not, more lines have settled the unit as the right one, or the
-    /// unit is missing.
-    pub is_used: bool,
-}
-
-/// Chooses this number of finished units at random, each at most once, and returns them in increasing order. If there
-/// are fewer, chooses all. With equal finished units, equal seeds choose equal units, in every version.
-///
-/// The records are of one plan: its first count, its second one, or both. A unit is finished if one of them holds it.
-///
-/// # Panics
-///
-/// If a record has fewer units than the first one, so that they are of different plans.
-pub fn choose_units(records: &[&Record], units: usize, seed: u64) -> Vec<usize> {
-    choose(finished_units(records), units, seed)
 }
 
 /// Chooses this number of units at random, or all of them if there are fewer.
@@ -114,7 +67,7 @@ fn finished_units(records: &[&Record]) -> Vec<usize> {
 /// `finished` are the finished units.
 fn disputed_units(records: &[&Record], finished: &[usize]) -> BTreeSet<usize> {
     let mut disputed: BTreeSet<usize> =
-        records.iter().flat_map(|record| record.disputes()).map(|dispute| dispute.unit).collect();
+        records.iter().flat_map(|record| record.differences()).map(|found| found.unit).collect();
     for &unit in finished {
         let mut counts = records.iter().filter_map(|record| record.count(unit));
         let first = counts.next();
@@ -163,49 +116,70 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Counts finished units again on the current rayon pool, and compares the counts with the recorded ones. The units with
-/// different counts are counted again, too.
-///
-/// The records are of one plan: its first count, its second one, or both. `sample` is the number of finished units to choose
-/// at random, and `seed` chooses them, as [`choose_units`] does. `progress` hears how many units were counted again, and how
-/// many will be: first 0, then from the counting threads after each unit.
-///
-/// # Errors
-///
-/// [`Error::PlansDiffer`] if the records are of different plans, [`Error::UnitOverflow`] if a count does not fit in a
-/// `u64`, and [`Error::LacksMemory`] if the threads need more memory than there is. A cancellation is not an error: the
-/// verdict covers the units that were counted before.
-///
-/// # Panics
-///
-/// If there is no record. Outside of a pool, if rayon cannot start its global pool.
-pub fn verify(
-    records: &[&Record],
-    sample: usize,
-    seed: u64,
-    progress: &(dyn Fn(usize, usize) + Sync),
-    cancel: &Cancel,
-) -> Result<Verdict, Error> {
-    let plan = records.first().expect("a record").plan();
-    if let Some(other) = records.iter().find(|record| !record.plan().has_units_of(plan)) {
-        let plans = [records[0], other].map(|record| record.plan().to_string());
-        return Err(Error::PlansDiffer { files: [records[0], other].map(first_path), plans });
+impl Records {
+    /// Counts some finished units again by a simple search, and compares the counts with the recorded ones. Every unit with
+    /// different counts is counted again, too, which shows which of them are wrong.
+    ///
+    /// `sample` is the number of finished units to choose at random, each at most once. If there are fewer, all are chosen.
+    /// `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Units of engine
+    /// `colours` are counted by a short search of each colour, those of other engines by plain backtracking: see
+    /// [`Plan::recount`].
+    ///
+    /// ```
+    /// use nqueens::journal::Records;
+    /// use nqueens::{BoardSize, Cancel, Count};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// Count::new(BoardSize::new(10)?).journal(folder.path()).run()?;
+    ///
+    /// let seed = 1;
+    /// let verdict = Records::read(&[folder.path()])?.verify(5, seed, &Cancel::new())?;
+    /// assert_eq!((verdict.recounted, verdict.differences.len()), (5, 0));
+    /// // Rounded up, because it is an upper limit.
+    /// let undetected = (100.0 * verdict.undetected_part()).ceil();
+    /// println!("at most {undetected} % of the finished units can be wrong");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnitOverflow`] if a count does not fit in a `u64`, [`Error::LacksMemory`] if the threads need more memory than
+    /// there is, and [`Error::ThreadsNotStarted`] if they cannot be started. A cancellation is not an error: the verdict
+    /// covers the units that were counted before.
+    pub fn verify(&self, sample: usize, seed: u64, cancel: &Cancel) -> Result<Verdict, Error> {
+        run_on(&thread_pool(cores())?, || self.verify_here(sample, seed, &|_, _| (), cancel))?
     }
-    let finished_units = finished_units(records);
-    let finished = finished_units.len();
-    let disputed = disputed_units(records, &finished_units);
-    let chosen = choose(finished_units, sample, seed);
-    let mut units: Vec<usize> = disputed.iter().copied().collect();
-    units.extend(chosen.iter().filter(|unit| !disputed.contains(unit)));
-    plan.check_recount_memory(rayon::current_num_threads().min(units.len()))?;
-    let recounts = recount_all(plan, &units, progress, cancel)?;
-    Ok(Verdict {
-        finished,
-        recounted: chosen.iter().filter(|unit| recounts.contains_key(unit)).count(),
-        disputed: disputed.iter().filter(|unit| recounts.contains_key(unit)).count(),
-        remaining: units.len() - recounts.len(),
-        differences: differences(records, &disputed, &recounts),
-    })
+
+    /// Counts finished units again on the current rayon pool. `progress` hears how many units were counted again, and how
+    /// many will be: first 0, then from the counting threads after each unit.
+    pub(crate) fn verify_here(
+        &self,
+        sample: usize,
+        seed: u64,
+        progress: &(dyn Fn(usize, usize) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Verdict, Error> {
+        let records = self.all();
+        let finished_units = finished_units(&records);
+        let finished = finished_units.len();
+        let disputed = disputed_units(&records, &finished_units);
+        let chosen = choose(finished_units, sample, seed);
+        let mut units: Vec<usize> = disputed.iter().copied().collect();
+        units.extend(chosen.iter().filter(|unit| !disputed.contains(unit)));
+        let mut recounts = BTreeMap::new();
+        if let Some(record) = records.first() {
+            let plan = record.plan();
+            plan.check_recount_memory(rayon::current_num_threads().min(units.len()))?;
+            recounts = recount_all(plan, &units, progress, cancel)?;
+        }
+        Ok(Verdict {
+            finished,
+            recounted: chosen.iter().filter(|unit| recounts.contains_key(unit)).count(),
+            disputed: disputed.iter().filter(|unit| recounts.contains_key(unit)).count(),
+            remaining: units.len() - recounts.len(),
+            differences: differences(&records, &disputed, &recounts),
+        })
+    }
 }
 
 /// Counts units again, each once. Returns the counts of those that were counted before a cancellation.
@@ -247,12 +221,16 @@ fn differences(
         }
         let mut lines = record.votes_of(&looked_up);
         for unit in looked_up {
-            let recounted = recounts[&unit];
-            let recorded = lines.remove(&unit).unwrap_or_default();
-            let is_used = record.count(unit).is_some_and(|count| count != recounted);
-            if is_used || recorded.iter().any(|votes| votes.count != recounted) {
-                let which_count = record.plan().which_count();
-                differences.push(Difference { unit, which_count, recorded, recounted, is_used });
+            let difference = Difference {
+                unit,
+                pass: record.plan().pass(),
+                used: record.count(unit),
+                recounted: Some(recounts[&unit]),
+                votes: lines.remove(&unit).unwrap_or_default(),
+            };
+            let is_wrong = |count| Some(count) != difference.recounted;
+            if difference.is_wrong_count_used() || difference.counts().any(is_wrong) {
+                differences.push(difference);
             }
         }
     }
@@ -260,16 +238,11 @@ fn differences(
     differences
 }
 
-/// Returns the path of the first journal of a record.
-fn first_path(record: &Record) -> PathBuf {
-    record.files().first().map_or_else(PathBuf::new, |file| file.path.clone())
-}
-
 impl Verdict {
     /// Returns the number of units of which a record uses a wrong count.
     pub fn wrong_units(&self) -> usize {
-        let used = self.differences.iter().filter(|difference| difference.is_used);
-        used.map(|difference| difference.unit).collect::<BTreeSet<_>>().len()
+        let wrong = self.differences.iter().filter(|difference| difference.is_wrong_count_used());
+        wrong.map(|difference| difference.unit).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the largest fraction of the finished units that may be wrong although the check found no difference, with a
@@ -284,7 +257,11 @@ impl Verdict {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::board::size::BoardSize;
+    use crate::count::Count;
 
     /// The numbers that `splitmix64.c` returns.
     #[test]
@@ -328,6 +305,48 @@ mod tests {
                 choose_positions(positions, chosen.len(), seed).into_iter().collect();
             assert_eq!(positions, chosen, "{seed}");
         }
+    }
+
+    /// docs/Q28.md publishes seeds. They choose these units, which are from `choose` in scripts/check-unit.py, of n = 24 and
+    /// of a part of n = 24 that two passes hold together.
+    #[test]
+    fn published_seeds_choose_the_units_that_another_program_chooses() {
+        let whole: Vec<usize> = (0..677_294).collect();
+        for (seed, chosen) in [
+            (24, [18_899, 341_579, 383_277, 437_634, 451_836, 572_846]),
+            (25, [23_899, 88_176, 133_945, 311_709, 428_687, 666_338]),
+            (2511, [399_575, 460_775, 497_104, 587_761, 633_403, 635_155]),
+        ] {
+            assert_eq!(choose(whole.clone(), 6, seed), chosen, "{seed}");
+        }
+        let chosen = choose(whole, 200, 24);
+        assert_eq!(
+            (chosen.len(), chosen[0], chosen.iter().sum::<usize>()),
+            (200, 7254, 65_386_993)
+        );
+
+        let of_both: Vec<usize> = (0..300_000).chain(600_000..677_294).collect();
+        for (seed, chosen) in [
+            (24, [10_528, 190_280, 213_508, 243_788, 251_699, 619_109]),
+            (2514, [4995, 27_525, 33_623, 104_173, 164_052, 230_445]),
+        ] {
+            assert_eq!(choose(of_both.clone(), 6, seed), chosen, "{seed}");
+        }
+    }
+
+    /// A bar shows how many units there are, and each one that is recounted.
+    #[test]
+    fn a_check_reports_each_unit() {
+        let folder = tempfile::tempdir().expect("the folder for temporary files can be written");
+        let count = Count::new(BoardSize::new(9).expect("in range")).journal(folder.path());
+        count.run().expect("a count");
+        let records = Records::read(&[folder.path()]).expect("good journals");
+        let reports = Mutex::new(Vec::new());
+        let note = |recounted, all| reports.lock().expect("no panic").push((recounted, all));
+        records.verify_here(5, 1, &note, &Cancel::new()).expect("a verdict");
+        let mut reports = reports.into_inner().expect("no panic");
+        reports.sort_unstable();
+        assert_eq!(reports, [0, 1, 2, 3, 4, 5].map(|recounted| (recounted, 5)));
     }
 
     /// Each of the ten sets of two positions among five is expected 2000 times, with a standard deviation of 42.

@@ -5,10 +5,10 @@
 ///
 /// If `NQUEENS_COMMIT` is set during the compilation, it names the commit. Otherwise the commit is `unknown` outside
 /// a repository of this crate and a package that was made in one.
-pub const COMMIT: &str = env!("NQUEENS_COMMIT");
+pub(crate) const COMMIT: &str = env!("NQUEENS_COMMIT");
 
 /// The version of this crate, such as `1.0.0`.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns the version with the commit, as journals name it: `1.0.0+86eb928`.
 pub(crate) fn version() -> String {

@@ -103,7 +103,6 @@ impl FixedQueens {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] for a blocked square that is off the board or has a fixed queen.
-    #[cfg(feature = "cli")]
     pub(crate) fn allowed_without(
         &self,
         size: BoardSize,

@@ -4,7 +4,7 @@
 use std::iter::once;
 use std::str::FromStr;
 
-use crate::{Engine, Error, Kernel, WhichCount};
+use crate::{Engine, Error, Kernel, Pass};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 
@@ -51,8 +51,8 @@ pub(crate) struct SplitArgs {
 }
 
 /// Returns the count that `--second` asks for.
-pub(crate) fn which_count(second: bool) -> WhichCount {
-    if second { WhichCount::Second } else { WhichCount::First }
+pub(crate) fn pass(second: bool) -> Pass {
+    if second { Pass::Second } else { Pass::First }
 }
 
 /// Parses one of some names.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::forecast::{Approximate, Forecast, rough_seconds};
-use crate::{Error, Observer, Shard, SoFar, Start};
+use crate::{Error, Observer, Shard};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 
@@ -125,11 +125,11 @@ impl Progress {
     }
 
     /// Notes that units of a count are done.
-    pub(crate) fn record(&self, so_far: &SoFar<'_>) {
+    fn record(&self, progress: &crate::Progress<'_>) {
         let mut notes = lock(&self.notes);
         if let Work::Count { left, .. } = &mut notes.work {
-            *left = so_far.time_left();
-            notes.done = so_far.done.units as u64;
+            *left = progress.time_left();
+            notes.done = progress.units_done() as u64;
         }
     }
 
@@ -153,9 +153,9 @@ impl Progress {
 
 /// Shows what a running count reports, as progress and as messages.
 impl Observer for Progress {
-    fn started(&self, start: &Start<'_>) {
-        let done = start.done.units;
-        warn(start.left_out, start.disputes);
+    fn started(&self, progress: &crate::Progress<'_>) {
+        let start = progress.start;
+        warn(start.left_out, start.differences);
         let mut name = format!("n = {}", start.plan.size());
         if start.shard != Shard::WHOLE {
             name += &format!(" shard {}", start.shard);
@@ -167,15 +167,18 @@ impl Observer for Progress {
             rough_seconds: rough_seconds(plan.size(), plan.engine(), start.kernel, start.threads),
             left: None,
         };
-        self.begin(&name, [done, start.units], work);
+        self.begin(&name, [progress.units_done(), progress.units()], work);
     }
 
-    fn units_done(&self, so_far: &SoFar<'_>) {
-        self.record(so_far);
+    fn progress(&self, progress: &crate::Progress<'_>) {
+        self.record(progress);
     }
 
-    fn journal_lost(&self, lost: &Error) {
-        message!("warning: {}", Failure::from(lost.clone()));
+    /// What was left out before the start is shown there in few lines.
+    fn warned(&self, warning: &Error) {
+        if warning.is_of_lost_journal() {
+            message!("warning: {}", Failure::from(warning.clone()));
+        }
     }
 }
 
@@ -339,7 +342,7 @@ mod tests {
     fn count(left: Option<f64>, rough_seconds: f64) -> Notes {
         let left = left.map(|seconds| {
             let seconds = Approximate::roughly(seconds);
-            Forecast { cpu_seconds: seconds, wall_seconds: Some(seconds), cores: None }
+            Forecast { cpu_seconds: seconds, wall_seconds: Some(seconds), cores: None, total: None }
         });
         let command = "nqueens count 8".to_owned();
         notes(Work::Count { command, threads: 1, rough_seconds, left }, 3, 1000)

@@ -106,7 +106,7 @@ impl Session {
 
     /// Returns a count of a board by the chosen engine. It shows its progress, and signals stop it.
     pub(crate) fn count(&self, size: BoardSize, choice: EngineChoice) -> Count<'_> {
-        let count = Count::new(size).observer(&self.progress).stop_on(&self.cancel);
+        let count = Count::new(size).observer(&self.progress).cancel_on(&self.cancel);
         let count = count.with_stated_memory(self.stated_memory);
         count.engine(choice.engine).kernel(choice.kernel).split_rows(choice.split_rows)
     }

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::observe::{SoFar, Start};
+use super::observe::{Progress, Start};
 use super::ranges::{REPORT_EVERY, cut_into_ranges};
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::forecast::TimeLeft;
-use crate::journal::Journal;
+use crate::journal_file::Journal;
 use crate::machine::thread_time;
 use crate::plan::Worker;
 use crate::plan::done::{Sum, UnitsDone};
@@ -64,7 +64,8 @@ impl<'a> Driver<'a> {
         worker: &mut Option<Worker<'a>>,
         range: Range<usize>,
     ) -> Result<Sum, Error> {
-        let worker = worker.get_or_insert_with(|| self.start.plan.worker(self.start.kernel));
+        let worker =
+            worker.get_or_insert_with(|| self.start.plan.checked_worker(self.start.kernel));
         self.count_range(worker, range)
     }
 
@@ -86,7 +87,7 @@ impl<'a> Driver<'a> {
                 unrecorded.done.extend(done);
             }
             if let Some(lost) = self.journal.and_then(Journal::take_news) {
-                self.count.observer.journal_lost(&lost);
+                self.count.observer.warned(&lost);
             }
             if unrecorded.since.elapsed() >= record_interval(self.begun.elapsed()) {
                 unrecorded.record();
@@ -109,12 +110,16 @@ impl<'a> Driver<'a> {
         }
         // The observer may take its time, and other threads must not wait for it.
         drop(time_left);
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        *done += newest.sum();
-        let units = self.start.units;
-        let so_far = SoFar { newest, done: *done, units, time_left: &self.time_left };
-        drop(done);
-        self.count.observer.units_done(&so_far);
+        let mut done_so_far = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done_so_far += newest.sum();
+        let done = *done_so_far;
+        drop(done_so_far);
+        self.count.observer.progress(&self.progress(done, newest.elapsed));
+    }
+
+    /// Returns how far the count is.
+    pub(super) fn progress(&self, done: Sum, elapsed: Duration) -> Progress<'_> {
+        Progress { start: self.start, done, elapsed, time_left: &self.time_left }
     }
 
     /// Returns whether the count has to stop. If the journal has failed, the reason is reported when the journal is

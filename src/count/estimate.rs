@@ -3,43 +3,20 @@
 use std::time::{Duration, Instant};
 
 use super::job::{Job, Outcome};
-use super::observe::{OnProgress, SoFar};
+use super::observe::Progress;
 use super::settings::Count;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::forecast::{Approximate, Forecast, TimeLeft, rough_cpu_seconds, rough_seconds};
 use crate::plan::shard::Shard;
 
-/// The expected time and result of a count.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Estimate {
-    /// The outcome of the count that was stopped.
-    pub sample: Outcome,
-    /// The time of all units. The wall time is always there: it is that on the threads that took the sample. If the sample
-    /// has no finished unit, or the CPU clock stands still, both times are rough values for boards of this size, measured
-    /// on other machines.
-    pub time: Forecast,
-    /// The number of solutions. This is an estimate, not a count. Its standard error is infinite if the sample is too
-    /// small or has no solution.
-    pub total: Approximate,
-}
-
-impl Estimate {
-    /// Returns the wall time of all units in seconds on this many cores like the ones that took the sample, if nothing
-    /// else runs there.
-    pub fn on_cores(&self, cores: usize) -> Approximate {
-        self.time.cpu_seconds.divided_by(cores as f64)
-    }
-}
-
 impl Count<'_> {
-    /// Estimates the time and the result of [`Count::run`] from a sample: the first units, counted for about `time`
-    /// on all threads.
+    /// Forecasts the time and the result of a count of the whole board from a sample: the first units, counted for about
+    /// `time` on all threads. The wall time is that on these threads, and is always there.
     ///
     /// The sample takes up to half as long again if its standard error is still unknown. If no unit ends in six times
-    /// that time, or in a second if that is longer, the estimate is a rough value for boards of this size, measured on
-    /// other machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
+    /// that time, or in a second if that is longer, the times are rough values for boards of this size, measured on other
+    /// machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
     ///
     /// ```
     /// use std::time::Duration;
@@ -47,9 +24,8 @@ impl Count<'_> {
     /// use nqueens::{BoardSize, Count};
     ///
     /// let count = Count::new(BoardSize::new(13)?).threads(2);
-    /// let estimate = count.estimate(Duration::from_millis(50))?;
-    /// let cpu_seconds = estimate.time.cpu_seconds;
-    /// println!("{:.1} s ± {:.1}", cpu_seconds.value, 2.0 * cpu_seconds.standard_error);
+    /// let forecast = count.estimate(Duration::from_millis(50))?;
+    /// println!("{} s of CPU time, {} s on 16 cores", forecast.cpu_seconds, forecast.on_cores(16));
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     ///
@@ -60,20 +36,27 @@ impl Count<'_> {
     ///
     /// # Panics
     ///
-    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
-    pub fn estimate(&self, time: Duration) -> Result<Estimate, Error> {
+    /// If the observer panics.
+    pub fn estimate(&self, time: Duration) -> Result<Forecast, Error> {
+        let (_, forecast) = self.on_its_threads(|| self.estimate_here(time))??;
+        Ok(forecast)
+    }
+
+    /// Estimates on the current rayon pool. Also returns the outcome of the count that was stopped.
+    pub(crate) fn estimate_here(&self, time: Duration) -> Result<(Outcome, Forecast), Error> {
         let (sample, left) = self.take_sample(time)?;
-        let time = match left.estimate_whole() {
+        let forecast = match left.estimate_whole() {
             Some(whole) if sample.is_complete() => measured(&sample, whole),
             Some(whole) if whole.wall_seconds.is_some() => whole,
             _ => {
-                if sample.done.units == 0 {
+                if sample.units_done == 0 {
                     self.cancel.check("a unit was finished")?;
                 }
                 self.rough_time(&sample)
             }
         };
-        Ok(Estimate { sample, time, total: left.estimate_total() })
+        let total = Some(left.estimate_total());
+        Ok((sample, Forecast { total, ..forecast }))
     }
 
     /// Returns the time of all units if nothing is known of it.
@@ -85,6 +68,7 @@ impl Count<'_> {
             cpu_seconds: Approximate::roughly(cpu_seconds),
             wall_seconds: Some(Approximate::roughly(seconds)),
             cores: None,
+            total: None,
         }
     }
 
@@ -92,23 +76,21 @@ impl Count<'_> {
     /// is known of the rest.
     fn take_sample(&self, time: Duration) -> Result<(Outcome, TimeLeft), Error> {
         let enough = Cancel::new();
-        let observer = OnProgress(|so_far: &SoFar<'_>| {
-            if is_enough(so_far.time_left(), so_far.newest.elapsed, time) {
+        let report = |progress: &Progress<'_>| {
+            if is_enough(progress.time_left(), progress.elapsed, time) {
                 enough.cancel();
             }
-            self.observer.units_done(so_far);
-        });
-        let whole = self.clone().shard(Shard::WHOLE).without_journal().observer(&observer);
+            self.observer.progress(progress);
+        };
+        let whole = self.clone().shard(Shard::WHOLE).without_journal().on_progress(report);
         let longest = time.saturating_mul(6).max(Duration::from_secs(1));
         let begun = Instant::now();
         let is_over = || self.cancel.is_cancelled() || begun.elapsed() > longest;
         Cancel::run_until(is_over, |stop| {
-            let count = whole.stop_on(stop);
-            count.on_its_threads(|| {
-                let mut job = Job::new(&count);
-                job.stop = enough.clone();
-                job.run()
-            })?
+            let count = whole.cancel_on(stop);
+            let mut job = Job::new(&count);
+            job.stop = enough.clone();
+            job.run()
         })?
     }
 }
@@ -127,6 +109,7 @@ fn measured(sample: &Outcome, whole: Forecast) -> Forecast {
         cpu_seconds: exactly(whole.cpu_seconds.value),
         wall_seconds: Some(exactly(sample.elapsed.as_secs_f64())),
         cores: whole.cores,
+        total: None,
     }
 }
 
@@ -136,11 +119,17 @@ mod tests {
     use crate::board::size::BoardSize;
     use crate::engine::Engine;
 
+    /// Estimates on the threads of a count, and returns the sample as well.
+    fn estimated(count: &Count<'_>, time: Duration) -> (Outcome, Forecast) {
+        let estimate = count.on_its_threads(|| count.estimate_here(time));
+        estimate.expect("threads").expect("some units")
+    }
+
     #[test]
     fn a_sample_ends_when_its_error_is_known_or_its_time_is_over() {
         let left = |standard_error| {
             let cpu_seconds = Approximate { value: 1.0, standard_error };
-            Some(Forecast { cpu_seconds, wall_seconds: None, cores: None })
+            Some(Forecast { cpu_seconds, wall_seconds: None, cores: None, total: None })
         };
         for (left, milliseconds, is_enough) in [
             (left(0.1), 9999, false),
@@ -157,22 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn the_time_on_other_cores_is_the_cpu_time_over_their_number() {
-        let count = Count::new(BoardSize::new(8).expect("in range"));
-        let mut estimate = count.estimate(Duration::from_secs(60)).expect("all units");
-        estimate.time.cpu_seconds = Approximate { value: 1000.0, standard_error: 50.0 };
-        assert_eq!(estimate.on_cores(10), Approximate { value: 100.0, standard_error: 5.0 });
-    }
-
-    #[test]
     fn the_time_of_a_part_is_an_estimate() {
         let cancel = Cancel::new();
-        let stop = OnProgress(|_: &SoFar<'_>| cancel.cancel());
         let count = Count::new(BoardSize::new(13).expect("in range")).engine(Engine::Bitmask);
-        let count = count.threads(1).observer(&stop).stop_on(&cancel);
-        let estimate = count.estimate(Duration::from_secs(60)).expect("some units");
-        assert!(!estimate.sample.is_complete());
-        let seconds = estimate.time.wall_seconds.expect("a wall time");
+        let count = count.threads(1).on_progress(|_| cancel.cancel()).cancel_on(&cancel);
+        let (sample, forecast) = estimated(&count, Duration::from_secs(60));
+        assert!(!sample.is_complete());
+        let seconds = forecast.wall_seconds.expect("a wall time");
         assert!(seconds.standard_error > 0.0, "{seconds:?}");
     }
 
@@ -182,16 +162,16 @@ mod tests {
         let path = folder.path().join("q.journal");
         let half = Shard::new(0, 2).expect("in range");
         let count = Count::new(BoardSize::new(8).expect("in range")).shard(half).journal(&path);
-        let estimate = count.estimate(Duration::from_secs(60)).expect("all units");
-        assert_eq!(estimate.total, Approximate { value: 92.0, standard_error: 0.0 });
+        let forecast = count.estimate(Duration::from_secs(60)).expect("all units");
+        assert_eq!(forecast.total, Some(Approximate { value: 92.0, standard_error: 0.0 }));
         assert!(!path.exists());
     }
 
     #[test]
     fn a_sample_that_is_enough_ends_its_count() {
         let count = Count::new(BoardSize::new(16).expect("in range")).split_rows(4).threads(1);
-        let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
-        assert!(0 < sample.done.units && sample.done.units < sample.units, "{sample:?}");
+        let (sample, _) = estimated(&count, Duration::from_millis(20));
+        assert!(0 < sample.units_done && sample.units_done < sample.units, "{sample:?}");
     }
 
     #[test]

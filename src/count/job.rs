@@ -18,11 +18,11 @@ use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
 use crate::error::Error;
 use crate::forecast::{Rest, Sample, TimeLeft};
-use crate::journal::{Journal, Run, Wanted};
+use crate::journal_file::{Journal, Run, Wanted};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
-use crate::record::{Dispute, FolderRecord, JournalError, RunKind, path_of_writer, read_folder};
+use crate::record::{Difference, FolderRecord, JournalError, RunKind, path_of_writer, read_folder};
 
 /// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]
@@ -34,23 +34,27 @@ pub struct Outcome {
     pub shard: Shard,
     /// The number of solutions of the board, Q(n). `None` for a shard, and while units are missing.
     pub total: Option<u128>,
-    /// The finished units, including units that journals already held, and the solutions in them: each count times the
-    /// weight of its unit.
-    pub done: Sum,
     /// The engine that counted.
     pub engine: Engine,
     /// The kernel that counted: [`Kernel::PORTABLE`] for engines without kernels.
     pub kernel: Kernel,
     /// The number of counting threads.
     pub threads: usize,
-    /// The number of units in the whole count or in the shard.
+    /// The number of units in the whole count or in the shard. A unit of a textbook engine is all that follows from one
+    /// square of the first row, so a count that was stopped may have finished none of them.
     pub units: usize,
+    /// The number of finished units, including units that journals already held.
+    pub units_done: usize,
     /// The number of units that journals already held when the count began.
     pub units_before: usize,
+    /// The number of solutions in the finished units. For a shard it is a part of the number of solutions of the board. To add
+    /// shards up, record them in [journals](Count::journal): [`Records`](crate::journal_file::Records) checks that they belong
+    /// together.
+    pub solutions: u128,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
     /// How the total compares with the published one: [`Published::Unknown`] if there is no total, or none is published.
-    pub published: Published,
+    pub agreement: Published,
     /// The processes that worked on this count: those that wrote the journals that were read, and this one, unless nothing
     /// was left to count.
     pub runs: Vec<Run>,
@@ -59,9 +63,9 @@ pub struct Outcome {
     pub journal: Option<PathBuf>,
     /// The reason why the journal lacks the last lines, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
-    /// The units for which journals hold different numbers. Those that are not settled are missing, and the same count
+    /// The units for which journals hold different counts. Those of which none is used are missing, and the same count
     /// counts them once more.
-    pub disputes: Vec<Dispute>,
+    pub differences: Vec<Difference>,
     /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,
 }
@@ -79,7 +83,7 @@ impl Count<'_> {
     /// cancel.cancel(); // usually from another thread
     /// let outcome = Count::new(BoardSize::new(20)?).stop_on(&cancel).run()?;
     /// assert_eq!(outcome.total, None);
-    /// println!("{} of {} units, {} solutions", outcome.done.units, outcome.units, outcome.done.solutions);
+    /// println!("{} of {} units, {} solutions", outcome.units_done, outcome.units, outcome.solutions);
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     ///
@@ -98,9 +102,14 @@ impl Count<'_> {
     ///
     /// # Panics
     ///
-    /// Without [`Count::threads`], outside of a pool, if rayon cannot start its global pool. If the observer panics.
+    /// If the observer panics.
     pub fn run(&self) -> Result<Outcome, Error> {
-        let (outcome, _) = self.on_its_threads(|| Job::new(self).run())??;
+        self.on_its_threads(|| self.run_here())?
+    }
+
+    /// Runs the count on the current rayon pool.
+    pub(crate) fn run_here(&self) -> Result<Outcome, Error> {
+        let (outcome, _) = Job::new(self).run()?;
         Ok(outcome)
     }
 }
@@ -108,12 +117,7 @@ impl Count<'_> {
 impl Outcome {
     /// Returns whether all units of the board or of the shard are finished.
     pub fn is_complete(&self) -> bool {
-        self.done.units == self.units
-    }
-
-    /// Returns whether this was a count of the whole board, and not of a shard.
-    pub fn is_whole(&self) -> bool {
-        self.shard.is_whole()
+        self.units_done == self.units
     }
 }
 
@@ -137,7 +141,7 @@ impl<'a> Job<'a> {
         let threads = rayon::current_num_threads();
         let journals = self.read_journals()?;
         let plan = match &journals {
-            Some(journals) => Arc::clone(journals.record.plan()),
+            Some(journals) => journals.record.shared_plan(),
             None => Arc::new(count.plan()?),
         };
         let kernel = count.kernel_of(plan.engine());
@@ -157,7 +161,7 @@ impl<'a> Job<'a> {
             units: number_of_units(&units),
             done: recorded.done,
             left_out: &recorded.left_out,
-            disputes: &recorded.disputes,
+            differences: &recorded.differences,
         };
         if !recorded.todo.is_empty() {
             plan.check_memory(threads)?;
@@ -170,7 +174,9 @@ impl<'a> Job<'a> {
         {
             journal = Some(Journal::create(folder, &plan, &run)?);
         }
-        count.observer.started(&start);
+        for warning in start.left_out {
+            count.observer.warned(warning);
+        }
         let rest = self.rest(&recorded);
         let driver = Driver {
             count,
@@ -181,6 +187,7 @@ impl<'a> Job<'a> {
             time_left: Mutex::new(TimeLeft::new(recorded.sample, rest, threads)),
             stop: self.stop.clone(),
         };
+        count.observer.started(&driver.progress(start.done, Duration::ZERO));
         let counted = driver.run(&recorded.todo)?;
         let time_left = driver.time_left.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.finish(&start, counted, journal, recorded.runs)?;
@@ -229,7 +236,7 @@ impl<'a> Job<'a> {
         if let Some(mut journal) = journal {
             let finished = journal.finish();
             if let Some(lost) = journal.take_news() {
-                self.count.observer.journal_lost(&lost);
+                self.count.observer.warned(&lost);
             }
             match finished {
                 Ok((path, run)) => {
@@ -242,9 +249,9 @@ impl<'a> Job<'a> {
                 Err(error) => journal_fault = Some(error),
             }
         }
-        let mut disputes = start.disputes.to_vec();
+        let mut differences = start.differences.to_vec();
         if let Some(folder) = &self.count.journal
-            && start.disputes.iter().any(|dispute| dispute.settled.is_none())
+            && differences.iter().any(|difference| difference.used.is_none())
         {
             // The new lines may have settled it, or not. Journals of other plans may have come meanwhile.
             let plan = start.plan;
@@ -258,10 +265,10 @@ impl<'a> Job<'a> {
                 read_folder(folder, &wanted, start.shard, new_plan, &Cancel::new())?;
             let units: Vec<Range<usize>> = start.shard.ranges(start.plan.units()).collect();
             done = record.sum_in(&units);
-            disputes = record.disputes().to_vec();
+            differences = record.differences().to_vec();
         }
         let is_complete = done.units == start.units;
-        let published = if is_complete {
+        let agreement = if is_complete {
             Published::compare(done.solutions, self.published_total())
         } else {
             Published::Unknown
@@ -271,18 +278,19 @@ impl<'a> Job<'a> {
             size: self.count.size,
             shard: start.shard,
             total: has_total.then_some(done.solutions),
-            done,
+            units_done: done.units,
+            solutions: done.solutions,
             engine: start.plan.engine(),
             kernel: start.kernel,
             threads: start.threads,
             units: start.units,
             units_before: start.done.units,
             elapsed: self.begun.elapsed(),
-            published,
+            agreement,
             runs,
             journal: journal_path,
             journal_fault,
-            disputes,
+            differences,
             left_out: start.left_out.to_vec(),
         })
     }
@@ -307,8 +315,8 @@ struct Recorded {
     runs: Vec<Run>,
     /// The reasons why lines and journals were left out.
     left_out: Vec<Error>,
-    /// The units for which journals hold different numbers.
-    disputes: Vec<Dispute>,
+    /// The units for which journals hold different counts.
+    differences: Vec<Difference>,
 }
 
 impl Recorded {
@@ -321,7 +329,7 @@ impl Recorded {
             sample: Sample::new(plan.units()),
             runs: Vec::new(),
             left_out: Vec::new(),
-            disputes: Vec::new(),
+            differences: Vec::new(),
         }
     }
 
@@ -349,7 +357,7 @@ impl Recorded {
             sample: record.sample_of(&RunKind::of(run)),
             runs: record.runs().cloned().collect(),
             left_out: record.left_out().to_vec(),
-            disputes: record.disputes().to_vec(),
+            differences: record.differences().to_vec(),
         })
     }
 }

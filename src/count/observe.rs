@@ -1,92 +1,164 @@
 //! What a running count reports to its observer.
 
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::engine::Kernel;
 use crate::error::Error;
 use crate::forecast::{Forecast, TimeLeft};
 use crate::plan::Plan;
-use crate::plan::done::{Sum, UnitsDone};
+use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
-use crate::record::Dispute;
+use crate::record::Difference;
 
 /// A receiver of reports about a running count. By default every method does nothing.
 ///
-/// Counting threads call [`Observer::units_done`] and [`Observer::journal_lost`], so these should return at once:
-/// a thread that waits for a terminal does not count.
+/// [`Count::on_progress`](crate::Count::on_progress) is enough for a program that wants to hear only of finished units.
+/// Counting threads call [`Observer::progress`], so it should return at once: a thread that waits for a terminal does not
+/// count.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use nqueens::{BoardSize, Count, Error, Observer, Progress};
+///
+/// #[derive(Default)]
+/// struct Watch {
+///     most: AtomicUsize,
+/// }
+///
+/// impl Observer for Watch {
+///     fn progress(&self, progress: &Progress<'_>) {
+///         self.most.fetch_max(progress.units_done(), Ordering::Relaxed);
+///     }
+///
+///     fn warned(&self, warning: &Error) {
+///         eprintln!("warning: {warning}");
+///     }
+/// }
+///
+/// let watch = Arc::new(Watch::default());
+/// let outcome = Count::new(BoardSize::new(12)?).observer(Arc::clone(&watch)).run()?;
+/// assert_eq!(watch.most.load(Ordering::Relaxed), outcome.units);
+/// # Ok::<(), Error>(())
+/// ```
 #[expect(unused_variables, reason = "names of the interface")]
-pub trait Observer: Sync {
-    /// Called once, before any unit is counted. [`Count::estimate`](crate::Count::estimate) does not call it.
-    fn started(&self, start: &Start<'_>) {}
+pub trait Observer: Send + Sync {
+    /// Called once, before any unit is counted. What journals already hold is part of the progress.
+    /// [`Count::estimate`](crate::Count::estimate) does not call it.
+    fn started(&self, progress: &Progress<'_>) {}
 
     /// Called when some units are finished: by each thread about every tenth of a second, or after a unit that takes
     /// longer.
-    fn units_done(&self, so_far: &SoFar<'_>) {}
+    fn progress(&self, progress: &Progress<'_>) {}
 
-    /// Called when the journal of this process was moved, removed or cut by others: [`JournalError::Lost`]. All that it
-    /// still held is in another file, where the count goes on.
+    /// Called for lines and journals that are left out, before [`Observer::started`], and when the journal of this process
+    /// was moved, removed or cut by others ([`JournalErrorKind::Lost`]). The count goes on.
     ///
-    /// [`JournalError::Lost`]: crate::record::JournalError::Lost
-    fn journal_lost(&self, lost: &Error) {}
+    /// [`JournalErrorKind::Lost`]: crate::journal_file::JournalErrorKind::Lost
+    fn warned(&self, warning: &Error) {}
 }
 
-impl std::fmt::Debug for dyn Observer + '_ {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Lets a pointer to an observer be an observer.
+macro_rules! observes_through {
+    ($pointer:ty) => {
+        impl<T: Observer + ?Sized> Observer for $pointer {
+            fn started(&self, progress: &Progress<'_>) {
+                (**self).started(progress);
+            }
+
+            fn progress(&self, progress: &Progress<'_>) {
+                (**self).progress(progress);
+            }
+
+            fn warned(&self, warning: &Error) {
+                (**self).warned(warning);
+            }
+        }
+    };
+}
+
+observes_through!(&T);
+observes_through!(Arc<T>);
+observes_through!(Box<T>);
+
+impl fmt::Debug for dyn Observer + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
     }
 }
 
 /// Ignores all reports.
-impl Observer for () {}
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nobody;
+
+impl Observer for Nobody {}
 
 /// An observer that receives only the reports of finished units.
-///
-/// ```
-/// use nqueens::{BoardSize, Count, OnProgress, SoFar};
-///
-/// let watch = OnProgress(|so_far: &SoFar<'_>| {
-///     eprintln!("{} of {} units", so_far.done.units, so_far.units);
-/// });
-/// Count::new(BoardSize::new(12)?).observer(&watch).run()?;
-/// # Ok::<(), nqueens::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct OnProgress<F>(pub F);
+pub(super) struct OnProgress<F>(pub(super) F);
 
-impl<F: Fn(&SoFar<'_>) + Sync> Observer for OnProgress<F> {
-    fn units_done(&self, so_far: &SoFar<'_>) {
-        (self.0)(so_far);
+impl<F: Fn(&Progress<'_>) + Send + Sync> Observer for OnProgress<F> {
+    fn progress(&self, progress: &Progress<'_>) {
+        (self.0)(progress);
     }
 }
 
-/// How far a count has come.
+/// How far a count of a board or of a shard has come.
 ///
 /// Several threads report at the same time, so a report may come after one that knows of more.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct SoFar<'a> {
-    /// The units that were just finished, with their counts.
-    pub newest: &'a UnitsDone,
-    /// All finished units of the board or shard, including units from earlier runs, and the solutions in them.
-    pub done: Sum,
-    /// The number of units in the board or shard.
-    pub units: usize,
+pub struct Progress<'a> {
+    pub(crate) start: &'a Start<'a>,
+    pub(super) done: Sum,
+    /// The wall time since counting began.
+    pub(super) elapsed: Duration,
     pub(super) time_left: &'a Mutex<TimeLeft>,
 }
 
-impl SoFar<'_> {
-    /// Estimates how long the missing units take. What the journals hold is part of the sample, if it comes from runs
-    /// like this one. Returns `None` if the CPU clock stands still.
+impl Progress<'_> {
+    /// Returns the number of units of the board or of the shard.
+    pub fn units(&self) -> usize {
+        self.start.units
+    }
+
+    /// Returns the number of finished units, including those that journals already held.
+    pub fn units_done(&self) -> usize {
+        self.done.units
+    }
+
+    /// Returns the number of solutions in the finished units.
+    pub fn solutions(&self) -> u128 {
+        self.done.solutions
+    }
+
+    /// Returns the finished part of the units, from 0 to 1. It is 1 only at the end.
+    pub fn fraction(&self) -> f64 {
+        // A shard may have no unit.
+        if self.done.units == self.start.units {
+            return 1.0;
+        }
+        self.done.units as f64 / self.start.units as f64
+    }
+
+    /// Returns the number of counting threads.
+    pub fn threads(&self) -> usize {
+        self.start.threads
+    }
+
+    /// Forecasts the missing units. What the journals hold is part of the sample, if it comes from runs like this one.
+    /// Returns `None` before the first unit is finished, or if the CPU clock stands still.
     ///
     /// ```
-    /// use nqueens::{BoardSize, Count, OnProgress, SoFar};
+    /// use nqueens::{BoardSize, Count};
     ///
-    /// let watch = OnProgress(|so_far: &SoFar<'_>| {
-    ///     if let Some(seconds) = so_far.time_left().and_then(|left| left.wall_seconds) {
-    ///         eprintln!("{:.0} s ± {:.0} s", seconds.value, 2.0 * seconds.standard_error);
+    /// let count = Count::new(BoardSize::new(12)?).on_progress(|progress| {
+    ///     if let Some(seconds) = progress.time_left().and_then(|left| left.wall_seconds) {
+    ///         eprintln!("{:.0} %, {seconds:.0} s left", 100.0 * progress.fraction());
     ///     }
     /// });
-    /// Count::new(BoardSize::new(12)?).observer(&watch).run()?;
+    /// count.run()?;
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     pub fn time_left(&self) -> Option<Forecast> {
@@ -96,22 +168,21 @@ impl SoFar<'_> {
 
 /// The state of a count when it starts.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     /// The plan of the whole count.
-    pub plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     /// The shard to be counted: [`Shard::WHOLE`] for a whole count.
-    pub shard: Shard,
+    pub(crate) shard: Shard,
     /// The kernel: [`Kernel::PORTABLE`] for engines without kernels.
-    pub kernel: Kernel,
+    pub(crate) kernel: Kernel,
     /// The number of counting threads.
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// The number of units in the shard.
-    pub units: usize,
+    pub(crate) units: usize,
     /// The units of the shard that journals already hold, and their solutions.
-    pub done: Sum,
+    pub(crate) done: Sum,
     /// The reasons why lines and journals were left out. Their units count as not finished.
-    pub left_out: &'a [Error],
+    pub(crate) left_out: &'a [Error],
     /// The units for which journals hold different numbers. Those that are not settled count as not finished.
-    pub disputes: &'a [Dispute],
+    pub(crate) differences: &'a [Difference],
 }

@@ -1,17 +1,23 @@
 //! The settings of a count, and what follows from them.
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::observe::Observer;
+use super::observe::{Nobody, Observer, OnProgress, Progress};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, Kernel, WhichCount};
+use crate::engine::{Engine, Kernel, Pass};
 use crate::error::Error;
-use crate::journal::Wanted;
+use crate::journal_file::Wanted;
 use crate::machine::memory::StatedMemory;
-use crate::machine::{run_on, thread_pool};
-use crate::plan::Plan;
+use crate::machine::{cores, run_on, thread_pool};
 use crate::plan::shard::Shard;
+use crate::plan::{Plan, ThreadMemory};
+
+/// The smallest board that is counted on all CPUs. Smaller ones take at most 1 ms on one CPU with AVX2, and to start threads
+/// takes about as long.
+const SMALLEST_ON_ALL_CPUS: u32 = 14;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
@@ -20,7 +26,7 @@ use crate::plan::shard::Shard;
 ///
 /// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
 /// assert_eq!(outcome.total, Some(14_200));
-/// assert_eq!(outcome.published, Published::Agrees);
+/// assert_eq!(outcome.agreement, Published::Agrees);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
@@ -39,15 +45,21 @@ use crate::plan::shard::Shard;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A [`Cancel`] stops a count, whose outcome then says how far it came:
+/// A count can run on a thread of its own, and a [`Cancel`] ends it early. The outcome then says how far it came:
 ///
 /// ```
+/// use std::thread;
+///
 /// use nqueens::{BoardSize, Cancel, Count};
 ///
 /// let cancel = Cancel::new();
-/// cancel.cancel(); // usually from another thread
-/// let stopped = Count::new(BoardSize::new(20)?).stop_on(&cancel).run()?;
-/// assert!(!stopped.is_complete());
+/// let count = Count::new(BoardSize::new(25)?).cancel_on(&cancel);
+/// let counting = thread::spawn(move || count.run());
+/// cancel.cancel();
+/// match counting.join().expect("the count does not panic") {
+///     Ok(outcome) => println!("{} of {} units", outcome.units_done, outcome.units),
+///     Err(error) => assert!(error.is_cancelled()), // it was cancelled before it knew its units
+/// }
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -57,28 +69,28 @@ pub struct Count<'a> {
     engine: Option<Engine>,
     kernel: Option<Kernel>,
     split_rows: Option<usize>,
-    pub(super) which: WhichCount,
+    pub(super) pass: Pass,
     threads: Option<usize>,
     pub(super) shard: Shard,
     pub(super) journal: Option<PathBuf>,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) observer: Arc<dyn Observer + 'a>,
     pub(super) cancel: Cancel,
     stated_memory: Option<StatedMemory>,
 }
 
 impl<'a> Count<'a> {
-    /// Makes a count of the board of this size, with the fastest engine and kernel, on the current rayon pool.
+    /// Makes a count of the board of this size, with the fastest engine and kernel, on all CPUs.
     pub fn new(size: BoardSize) -> Self {
         Self {
             size,
             engine: None,
             kernel: None,
             split_rows: None,
-            which: WhichCount::First,
+            pass: Pass::First,
             threads: None,
             shard: Shard::WHOLE,
             journal: None,
-            observer: &(),
+            observer: Arc::new(Nobody),
             cancel: Cancel::new(),
             stated_memory: None,
         }
@@ -103,22 +115,25 @@ impl<'a> Count<'a> {
         Self { split_rows: split_rows.into(), ..self }
     }
 
-    /// Sets whether this is the first or the second count of the units. By default it is the first.
+    /// Sets whether this is the first or the second pass over the units. By default it is the first.
     ///
-    /// In a folder, the journals of the other count are passed over.
-    pub fn which_count(self, which: WhichCount) -> Self {
-        Self { which, ..self }
+    /// In a folder, the journals of the other pass are left alone.
+    pub fn pass(self, pass: Pass) -> Self {
+        Self { pass, ..self }
     }
 
-    /// Counts only the units of this shard. The result is a part of the number of solutions then.
+    /// Counts only the units of this shard. The outcome then has a part of the number of solutions, and no total.
     ///
-    /// To add shards up, record them in [journals](Self::journal).
+    /// To add shards up, record them in [journals](Self::journal) and read these as [`Records`](crate::journal_file::Records),
+    /// which checks that they belong together.
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }
     }
 
-    /// Runs the count on this number of new threads, 1 to 4096. By default, or with
-    /// `None`, it runs on the current rayon pool: `pool.install(|| count.run())`.
+    /// Sets the number of threads, 1 to 4096. By default, or with `None`, there are as many as the process has CPUs, but no
+    /// more than fit into memory. Boards below n = 14 have one, because they take less than 2 ms.
+    ///
+    /// Each run starts threads of its own, and the calling thread waits for them.
     pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
         Self { threads: threads.into(), ..self }
     }
@@ -130,7 +145,7 @@ impl<'a> Count<'a> {
     /// one folder, each with a [shard](Self::shard) of its own. A missing folder is made, but its parents are not.
     ///
     /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings, they
-    /// are passed over. Damaged lines are left out, and their units are counted again. See [`record`](crate::record).
+    /// are passed over. Damaged lines are left out, and their units are counted again. See [`journal`](crate::journal).
     pub fn journal(self, folder: impl AsRef<Path>) -> Self {
         Self { journal: Some(folder.as_ref().to_owned()), ..self }
     }
@@ -139,13 +154,29 @@ impl<'a> Count<'a> {
         Self { journal: None, ..self }
     }
 
-    /// Reports progress to this observer.
-    pub fn observer(self, observer: &'a dyn Observer) -> Self {
-        Self { observer, ..self }
+    /// Calls this function whenever some units are finished: see [`Observer::progress`]. It replaces the observer, if there
+    /// is one.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Count};
+    ///
+    /// let count = Count::new(BoardSize::new(13)?).on_progress(|progress| {
+    ///     eprintln!("{:.1} %, {} solutions", 100.0 * progress.fraction(), progress.solutions());
+    /// });
+    /// assert_eq!(count.run()?.total, Some(73_712));
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn on_progress(self, report: impl Fn(&Progress<'_>) + Send + Sync + 'a) -> Self {
+        self.observer(OnProgress(report))
     }
 
-    /// Stops the count when this flag is raised.
-    pub fn stop_on(self, cancel: &Cancel) -> Self {
+    /// Reports to this observer: an observer, or a reference, an `Arc` or a `Box` of one. It replaces the one before.
+    pub fn observer(self, observer: impl Observer + 'a) -> Self {
+        Self { observer: Arc::new(observer), ..self }
+    }
+
+    /// Ends the count early when this flag is raised.
+    pub fn cancel_on(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
@@ -164,14 +195,26 @@ impl<'a> Count<'a> {
         Self { stated_memory, ..self }
     }
 
-    /// Runs work on the threads of the count: on new ones, or on the current rayon pool.
+    /// Runs work on new threads, as many as the count has.
     pub(super) fn on_its_threads<T: Send>(
         &self,
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
-        match self.threads {
-            Some(threads) => run_on(&thread_pool(threads)?, count),
-            None => Ok(count()),
+        let threads = self.threads.unwrap_or_else(|| self.default_threads());
+        run_on(&thread_pool(threads)?, count)
+    }
+
+    /// Returns the number of threads if none is set. If not even one fits into memory, it is 1, and the count is refused
+    /// when it knows its plan, which may be that of a journal.
+    fn default_threads(&self) -> usize {
+        let engine = self.new_engine();
+        if self.size.get() < SMALLEST_ON_ALL_CPUS && engine.has_kernels() {
+            return 1;
+        }
+        let memory = ThreadMemory::of_engine(engine, self.size);
+        match memory.check_before_start(cores(), self.stated_memory) {
+            Ok(()) => cores(),
+            Err(lack) => lack.fitting_threads.max(1),
         }
     }
 
@@ -181,10 +224,10 @@ impl<'a> Count<'a> {
     /// # Errors
     ///
     /// The errors of [`Plan::new`].
-    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+    pub fn plan(&self) -> Result<Plan, Error> {
         let engine = self.new_engine();
         let plan = Plan::with_memory(self.size, engine, self.split_rows, self.stated_memory)?;
-        Ok(plan.for_count(self.which))
+        Ok(plan.for_pass(self.pass))
     }
 
     /// Returns the engine of this count, as it is without journals.
@@ -196,7 +239,7 @@ impl<'a> Count<'a> {
     pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             size: self.size,
-            which: self.which,
+            pass: self.pass,
             engine: self.engine_asked(),
             split_rows: self.split_rows,
             stated_memory: self.stated_memory,
@@ -218,6 +261,10 @@ impl<'a> Count<'a> {
     }
 }
 
+/// What a count changes while it runs is lost if it panics, so no later run sees a part of it.
+impl UnwindSafe for Count<'_> {}
+impl RefUnwindSafe for Count<'_> {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,7 +273,7 @@ mod tests {
     fn the_stated_memory_counts() {
         let cancel = Cancel::new();
         cancel.cancel();
-        let count = Count::new(BoardSize::new(20).expect("in range")).threads(1).stop_on(&cancel);
+        let count = Count::new(BoardSize::new(20).expect("in range")).threads(1).cancel_on(&cancel);
         let refused = count.clone().memory(1 << 20).run();
         assert!(matches!(refused, Err(Error::LacksMemory(_))), "{refused:?}");
         let stopped = count.memory(4 << 40).run();

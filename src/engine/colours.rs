@@ -68,7 +68,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::simd::Kernel;
-use super::unit::{Counter, RowDomains, Units, WhichCount};
+use super::unit::{Counter, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
 use counter::ColoursCounter;
 use limits::Limits;
@@ -112,16 +112,16 @@ impl Units for Colours {
         if is_short { self.units.class_pair_units(unit) } else { self.units.batch(unit).units }
     }
 
-    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
+    fn domains(&self, unit: usize, pass: Pass) -> RowDomains {
         let domains = self.units.domains(unit);
-        match which {
-            WhichCount::First => domains,
-            WhichCount::Second => domains.with_rows_flipped(),
+        match pass {
+            Pass::First => domains,
+            Pass::Second => domains.with_rows_flipped(),
         }
     }
 
-    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
+    fn counter(&self, pass: Pass, kernel: Kernel) -> Box<dyn Counter + '_> {
         let limits = Limits::new(self.units.size);
-        Box::new(ColoursCounter::new(&self.units, kernel, which, limits))
+        Box::new(ColoursCounter::new(&self.units, kernel, pass, limits))
     }
 }

@@ -54,7 +54,7 @@ use std::ops::Range;
 
 use super::plain::count_domains;
 use super::simd::Kernel;
-use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
+use super::unit::{Counter, Interrupt, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
 use crate::board::square::FixedQueens;
@@ -142,7 +142,6 @@ pub(crate) fn default_split_rows(size: BoardSize) -> usize {
 }
 
 /// Counts the solutions whose queens stand in the columns that these domains allow.
-#[cfg(feature = "cli")]
 pub(crate) fn count_in_domains(
     domains: &RowDomains,
     kernel: Kernel,
@@ -163,26 +162,26 @@ impl Units for Subtrees {
         self.cases[usize::from(self.units[unit].case)].weight
     }
 
-    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
+    fn domains(&self, unit: usize, pass: Pass) -> RowDomains {
         let subtree = self.units[unit];
         let mut allowed = self.cases[usize::from(subtree.case)].allowed;
         for (row, column) in subtree.prefix[..self.split_rows].iter().enumerate() {
             allowed[row] = 1 << column;
         }
         let domains = RowDomains { size: self.size, allowed, multiplicity: None };
-        match which {
-            WhichCount::First => domains,
-            WhichCount::Second => domains.with_columns_flipped(),
+        match pass {
+            Pass::First => domains,
+            Pass::Second => domains.with_columns_flipped(),
         }
     }
 
-    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_> {
+    fn counter(&self, pass: Pass, kernel: Kernel) -> Box<dyn Counter + '_> {
         if self.size.rows() < SMALLEST {
             return Box::new(move |unit, cancel: &Cancel| {
-                count_domains(&self.domains(unit, which), cancel)
+                count_domains(&self.domains(unit, pass), cancel)
             });
         }
-        Box::new(SubtreeCounter { subtrees: self, levels: Levels::new(kernel, self.size), which })
+        Box::new(SubtreeCounter { subtrees: self, levels: Levels::new(kernel, self.size), pass })
     }
 }
 
@@ -190,12 +189,12 @@ impl Units for Subtrees {
 struct SubtreeCounter<'a> {
     subtrees: &'a Subtrees,
     levels: Levels,
-    which: WhichCount,
+    pass: Pass,
 }
 
 impl Counter for SubtreeCounter<'_> {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let domains = self.subtrees.domains(unit, self.which);
+        let domains = self.subtrees.domains(unit, self.pass);
         self.levels.count(&domains.allowed, cancel)
     }
 }

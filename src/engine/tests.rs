@@ -53,11 +53,11 @@ fn queens_of(solution: &Solution) -> Vec<u32> {
 
 /// Checks the reduction by symmetry, orbit by orbit: with their weights, the units count the images of a solution
 /// exactly as many times as there are distinct images.
-fn check_orbits(engine: Engine, n: u32, split_rows: usize, which: WhichCount) {
+fn check_orbits(engine: Engine, n: u32, split_rows: usize, pass: Pass) {
     let list = units(engine, n, split_rows);
     let mut units: Vec<(u64, RowDomains)> = Vec::new();
     for unit in 0..list.len() {
-        units.push((list.weight(unit), list.domains(unit, which)));
+        units.push((list.weight(unit), list.domains(unit, pass)));
     }
     for solution in Solutions::new(size(n)) {
         if !solution.is_representative() {
@@ -74,7 +74,7 @@ fn check_orbits(engine: Engine, n: u32, split_rows: usize, which: WhichCount) {
                 counted += weight * times(domains, &queens);
             }
         }
-        assert_eq!(counted, distinct as u64, "{engine}, {which} count, orbit of\n{solution}");
+        assert_eq!(counted, distinct as u64, "{engine}, {pass} count, orbit of\n{solution}");
     }
 }
 
@@ -85,8 +85,8 @@ fn every_orbit_is_counted_once_for_each_of_its_images() {
         let most_split_rows = if engine == Engine::Subtrees { subtrees::MAX_SPLIT_ROWS } else { 1 };
         for n in 0..=largest {
             for split_rows in 1..=most_split_rows {
-                check_orbits(engine, n, split_rows, WhichCount::First);
-                check_orbits(engine, n, split_rows, WhichCount::Second);
+                check_orbits(engine, n, split_rows, Pass::First);
+                check_orbits(engine, n, split_rows, Pass::Second);
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) mod column_array;
 pub(super) mod permutation;
 
 use super::simd::Kernel;
-use super::unit::{Counter, Interrupt, RowDomains, Units, WhichCount};
+use super::unit::{Counter, Interrupt, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
 use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
@@ -30,23 +30,23 @@ impl Units for FirstRowUnits {
         self.size.rows()
     }
 
-    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains {
+    fn domains(&self, unit: usize, pass: Pass) -> RowDomains {
         let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
-        domains.allowed[0] = 1 << first_column(self.size.rows(), unit, which);
+        domains.allowed[0] = 1 << first_column(self.size.rows(), unit, pass);
         domains
     }
 
-    fn counter(&self, which: WhichCount, _: Kernel) -> Box<dyn Counter + '_> {
-        Box::new(FirstRowCounter { n: self.size.rows(), count: self.count, which })
+    fn counter(&self, pass: Pass, _: Kernel) -> Box<dyn Counter + '_> {
+        Box::new(FirstRowCounter { n: self.size.rows(), count: self.count, pass })
     }
 }
 
 /// Returns the column of the first row's queen in the first or the second count of a unit.
-fn first_column(n: usize, unit: usize, which: WhichCount) -> usize {
+fn first_column(n: usize, unit: usize, pass: Pass) -> usize {
     assert!(unit < n, "unit {unit} of {n}");
-    match which {
-        WhichCount::First => unit,
-        WhichCount::Second => n - 1 - unit,
+    match pass {
+        Pass::First => unit,
+        Pass::Second => n - 1 - unit,
     }
 }
 
@@ -54,12 +54,12 @@ fn first_column(n: usize, unit: usize, which: WhichCount) -> usize {
 struct FirstRowCounter {
     n: usize,
     count: CountWithQueen,
-    which: WhichCount,
+    pass: Pass,
 }
 
 impl Counter for FirstRowCounter {
     fn count(&mut self, unit: usize, cancel: &Cancel) -> Result<u64, Interrupt> {
-        let first_column = first_column(self.n, unit, self.which);
+        let first_column = first_column(self.n, unit, self.pass);
         let solutions = (self.count)(self.n, first_column, cancel);
         if cancel.is_cancelled() { Err(Interrupt::Cancelled) } else { Ok(solutions) }
     }

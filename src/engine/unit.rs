@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::str::FromStr;
 
 use super::simd::Kernel;
@@ -19,7 +20,7 @@ pub(crate) const EVEN: u32 = 0x5555_5555;
 
 /// The independent units of one count, numbered from 0. The list depends only on the board, the engine and the number
 /// of split rows, never on the machine.
-pub(crate) trait Units: Send + Sync {
+pub(crate) trait Units: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns the number of units.
     fn len(&self) -> usize;
 
@@ -36,34 +37,34 @@ pub(crate) trait Units: Send + Sync {
     }
 
     /// Returns which solutions the first or the second count of the unit counts, and how many times.
-    fn domains(&self, unit: usize, which: WhichCount) -> RowDomains;
+    fn domains(&self, unit: usize, pass: Pass) -> RowDomains;
 
     /// Makes a counter for one thread, for the first or the second count.
-    fn counter(&self, which: WhichCount, kernel: Kernel) -> Box<dyn Counter + '_>;
+    fn counter(&self, pass: Pass, kernel: Kernel) -> Box<dyn Counter + '_>;
 }
 
-/// The first or the second count of the units of a plan.
+/// The first or the second pass over the units of a plan: each unit may be counted twice.
 ///
-/// A total that is not published yet should be counted twice before it is believed. The second count has the units of
-/// the first one, with equal counts, but it finds them from other data: it counts the image of each unit under a
-/// symmetry of the board. So a fault that depends on the data does not hit both counts alike.
+/// A total that is not published yet should be counted twice before it is believed. The second pass has the units of the
+/// first one, with equal counts, but it finds them from other data: it counts the image of each unit under a symmetry of
+/// the board. So a fault that depends on the data does not hit both passes alike.
 ///
 /// ```
-/// use nqueens::WhichCount;
+/// use nqueens::plan::Pass;
 ///
-/// assert_eq!("second".parse(), Ok(WhichCount::Second));
-/// assert_eq!(WhichCount::Second.to_string(), "second");
+/// assert_eq!("second".parse(), Ok(Pass::Second));
+/// assert_eq!(Pass::Second.to_string(), "second");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WhichCount {
-    /// The count of the units as they are.
+pub enum Pass {
+    /// Counts the units as they are.
     #[default]
     First,
-    /// The count of the images of the units.
+    /// Counts the images of the units.
     Second,
 }
 
-impl fmt::Display for WhichCount {
+impl fmt::Display for Pass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::First => "first",
@@ -72,7 +73,7 @@ impl fmt::Display for WhichCount {
     }
 }
 
-impl FromStr for WhichCount {
+impl FromStr for Pass {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
@@ -119,7 +120,8 @@ impl<F: FnMut(usize, &Cancel) -> Result<u64, Interrupt> + Send> Counter for F {
 /// once.
 ///
 /// ```
-/// use nqueens::{BoardSize, Engine, Plan, Solutions};
+/// use nqueens::plan::Plan;
+/// use nqueens::{BoardSize, Engine, Solutions};
 ///
 /// let size = BoardSize::new(8)?;
 /// let plan = Plan::new(size, Engine::Subtrees, None)?;

@@ -48,7 +48,6 @@ impl MemoryLimit {
     /// Returns the limit that leaves the least memory.
     ///
     /// Returns `None` if the system reports neither its memory nor any other limit.
-    #[cfg(feature = "cli")]
     pub(crate) fn smallest(stated: Option<StatedMemory>) -> Option<Self> {
         Self::all(stated).into_iter().min_by_key(|limit| limit.available)
     }

@@ -4,13 +4,15 @@ use std::iter;
 use std::ops::{Add, AddAssign, Range};
 use std::time::Duration;
 
-/// A number of finished units, and the number of solutions in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Sum {
+/// A number of finished units of one plan, and the number of solutions in them.
+///
+/// It is not public, because sums of different plans must not be added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sum {
     /// The number of units.
-    pub units: usize,
+    pub(crate) units: usize,
     /// The number of solutions: the sum of the units' counts, each times the weight of its unit.
-    pub solutions: u128,
+    pub(crate) solutions: u128,
 }
 
 impl Add for Sum {
@@ -35,20 +37,19 @@ impl iter::Sum for Sum {
 
 /// Consecutive finished units with their counts and the time that they took.
 ///
-/// A thread reports these to an [`Observer`](crate::Observer), and a line of a journal holds them.
+/// A line of a journal holds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnitsDone {
+pub(crate) struct UnitsDone {
     /// The numbers of the units in the plan.
-    pub units: Range<usize>,
+    pub(crate) units: Range<usize>,
     /// The count of each unit, not yet multiplied by the weight of the unit.
-    pub counts: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
     /// The number of solutions: the sum of the counts, each times the weight of its unit.
-    pub solutions: u128,
+    pub(crate) solutions: u128,
     /// The wall time from the start of counting until the units were finished. Journals hold whole milliseconds.
-    pub elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// The CPU time that the counting thread spent on the units. Journals hold whole microseconds.
-    pub cpu_time: Duration,
+    pub(crate) cpu_time: Duration,
 }
 
 impl UnitsDone {
@@ -58,7 +59,7 @@ impl UnitsDone {
     }
 
     /// Returns the number of units and of solutions.
-    pub fn sum(&self) -> Sum {
+    pub(crate) fn sum(&self) -> Sum {
         Sum { units: self.units.len(), solutions: self.solutions }
     }
 

@@ -1,7 +1,7 @@
 //! The hash of a plan, by which journals of other plans are recognised.
 
 use super::Plan;
-use crate::engine::unit::{EVEN, RowDomains, WhichCount};
+use crate::engine::unit::{EVEN, Pass, RowDomains};
 
 /// A number that goes into the hash. It is increased when units change their meaning in a way that the hash would
 /// miss.
@@ -25,7 +25,7 @@ pub(super) fn hash(plan: &Plan) -> u32 {
         let unit = (place as u128 * units as u128 / hashed as u128) as usize;
         hasher.add(plan.weight(unit));
         // Both counts of a plan have the hash of the first one.
-        hasher.add_domains(&plan.list.domains(unit, WhichCount::First));
+        hasher.add_domains(&plan.list.domains(unit, Pass::First));
     }
     hasher.0.finalize()
 }

@@ -13,7 +13,6 @@ const RECOUNT_RESERVE: u64 = MIB;
 const MIN_CHECKED: u64 = MIB;
 /// The bytes that a process may take between the choice of its threads and their work: for threads that hear signals and
 /// print messages, and for what is known of some thousand journals.
-#[cfg(feature = "cli")]
 const BEFORE_WORK: u64 = 8 * MIB;
 
 /// Checks that there are these bytes for something that is needed once, however many threads there are.
@@ -77,7 +76,6 @@ impl ThreadMemory {
     }
 
     /// Checks that all limits on memory leave room for threads that are not started yet.
-    #[cfg(feature = "cli")]
     pub(crate) fn check_before_start(
         &self,
         threads: usize,

@@ -6,26 +6,24 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
-use super::{PlansRead, Record, Votes, into_inner, journals_in, lock, read_plans};
+use super::{PlansRead, Record, Votes, into_inner, lock, read_plans};
 use crate::cancel::Cancel;
-use crate::engine::WhichCount;
+use crate::engine::Pass;
 use crate::error::{Error, JournalError};
-use crate::journal::FirstLine;
+use crate::journal_file::{FirstLine, journals_in};
 use crate::machine::memory::StatedMemory;
+use crate::machine::{cores, run_on, thread_pool};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 
 /// The largest number of differing units whose hosts are looked up.
 const MAX_NAMED: usize = 100;
 
-/// What journals hold of the first and of the second count of one plan.
+/// What journals hold of the first and of the second pass over one plan.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Records {
-    /// The first count, if a journal holds a line of it.
-    pub first: Option<Record>,
-    /// The second count, if a journal holds a line of it.
-    pub second: Option<Record>,
+    pub(super) first: Option<Record>,
+    pub(super) second: Option<Record>,
     left_out: Vec<Error>,
 }
 
@@ -37,17 +35,15 @@ impl Records {
     ///
     /// [`Error::PlansDiffer`] if the journals belong to several plans. [`Error::Journal`] if no journal names a plan that
     /// this build can make, and one of them cannot be read, is no journal, or names a plan of another build.
-    /// [`Error::LacksMemory`] if the list of units or their counts do not fit into memory.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a pool, if rayon cannot start its global pool.
+    /// [`Error::LacksMemory`] if the list of units or their counts do not fit into memory, and
+    /// [`Error::ThreadsNotStarted`] if the threads that read cannot be started.
     pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
-        Self::read_with_memory(paths, None)
+        let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+        run_on(&thread_pool(cores())?, || Self::read_here(&paths, None))?
     }
 
-    /// Reads journals as [`Records::read`] does, where the user may have stated how much memory there is.
-    pub(crate) fn read_with_memory(
+    /// Reads journals on the current rayon pool. The user may have stated how much memory there is.
+    pub(crate) fn read_here(
         paths: &[impl AsRef<Path>],
         stated_memory: Option<StatedMemory>,
     ) -> Result<Self, Error> {
@@ -55,8 +51,7 @@ impl Records {
         let Some((named_by, plan)) = find_plan(&files, stated_memory)? else {
             return Ok(Self::default());
         };
-        let plans =
-            [WhichCount::First, WhichCount::Second].map(|which| Arc::new(plan.for_count(which)));
+        let plans = [Pass::First, Pass::Second].map(|pass| Arc::new(plan.for_pass(pass)));
         let PlansRead { records, left_out, others } = read_plans(&plans, &files, &Cancel::new())?;
         if let Some((path, other)) = others.into_iter().next() {
             let plans = [plan.to_string(), other];
@@ -67,8 +62,26 @@ impl Records {
         Ok(Self { first, second, left_out })
     }
 
-    /// Returns the counts that are there, the first one first.
-    #[cfg(feature = "cli")]
+    /// Returns what journals hold of the first pass. `None` if they hold no line of it.
+    pub fn first(&self) -> Option<&Record> {
+        self.first.as_ref()
+    }
+
+    /// Returns what journals hold of the second pass. `None` if they hold no line of it.
+    pub fn second(&self) -> Option<&Record> {
+        self.second.as_ref()
+    }
+
+    /// Returns the number of solutions of the board if every unit is settled: one of the passes has finished the unit,
+    /// neither holds different counts for it of which none is used, and they agree if both have finished it.
+    pub fn total(&self) -> Option<u128> {
+        match self.compare() {
+            Some(both) => both.total(),
+            None => self.all().first()?.total(),
+        }
+    }
+
+    /// Returns the passes that are there, the first one first.
     pub(crate) fn all(&self) -> Vec<&Record> {
         self.first.iter().chain(&self.second).collect()
     }
@@ -78,7 +91,7 @@ impl Records {
         &self.left_out
     }
 
-    /// Compares the two counts, if both are there.
+    /// Compares the two passes unit by unit, if both are there.
     pub fn compare(&self) -> Option<BothCounts> {
         let (first, second) = (self.first.as_ref()?, self.second.as_ref()?);
         Some(BothCounts::new(first, second))
@@ -157,52 +170,52 @@ fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
     Ok(None)
 }
 
-/// How the first and the second count of a plan compare.
+/// How the first and the second pass over a plan compare.
 ///
 /// ```
-/// use nqueens::record::Records;
-/// use nqueens::{BoardSize, Count, WhichCount};
+/// use nqueens::journal::Records;
+/// use nqueens::plan::Pass;
+/// use nqueens::{BoardSize, Count};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let count = Count::new(BoardSize::new(10)?).journal(folder.path());
-/// for which in [WhichCount::First, WhichCount::Second] {
-///     count.clone().which_count(which).run()?;
+/// for pass in [Pass::First, Pass::Second] {
+///     count.clone().pass(pass).run()?;
 /// }
 /// let both = Records::read(&[folder.path()])?.compare().expect("two counts");
 /// assert!(both.is_complete());
 /// assert!(both.differing.is_empty());
-/// assert_eq!(both.done.solutions, 724);
+/// assert_eq!(both.total(), Some(724));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BothCounts {
-    /// The settled units: at least one of the counts has finished the unit, neither holds different numbers for it that are
-    /// not settled, and they agree if both have finished it.
-    pub done: Sum,
-    /// The number of units that both counts have finished.
+    /// The settled units: at least one of the passes has finished the unit, neither holds different counts for it of which
+    /// none is used, and they agree if both have finished it.
+    pub(crate) done: Sum,
+    /// The number of units that both passes have finished.
     pub counted_twice: usize,
-    /// The units whose two counts differ, in increasing order.
+    /// The units whose counts differ between the passes, in increasing order.
     pub differing: Vec<usize>,
-    /// The units for which one of the counts holds different numbers that are not settled, in increasing order. What the
-    /// other count holds does not settle them.
+    /// The units for which one of the passes holds different counts of which none is used, in increasing order. What the
+    /// other pass holds does not settle them.
     pub disputed: Vec<usize>,
     /// The first differing units, at most 100, with the hosts that counted them.
-    pub disagreements: Vec<Disagreement>,
+    pub(crate) disagreements: Vec<Disagreement>,
     /// The number of units of the plan.
     units: usize,
 }
 
 /// A unit whose first and second count differ, although each count is settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Disagreement {
+pub(crate) struct Disagreement {
     /// The number of the unit in its plan.
-    pub unit: usize,
-    /// The lines of the first count.
-    pub first: Vec<Votes>,
-    /// The lines of the second count.
-    pub second: Vec<Votes>,
+    pub(crate) unit: usize,
+    /// The lines of the first pass.
+    pub(crate) first: Vec<Votes>,
+    /// The lines of the second pass.
+    pub(crate) second: Vec<Votes>,
 }
 
 impl BothCounts {
@@ -256,7 +269,6 @@ impl BothCounts {
     }
 
     /// Returns whether a unit has different counts that are not settled, in one of the two counts or between them.
-    #[cfg(feature = "cli")]
     pub(crate) fn has_dispute(&self) -> bool {
         !self.differing.is_empty() || !self.disputed.is_empty()
     }

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::{PlansRead, Record, read_plans};
 use crate::cancel::Cancel;
 use crate::error::{Error, JournalError};
-use crate::journal::{
+use crate::journal_file::{
     FirstLine, JournalFile, Wanted, is_being_written, journal_names, parse_file_name, this_host,
 };
 use crate::plan::Plan;
@@ -149,10 +149,10 @@ enum Relevance {
 
 /// Returns what use a journal with this name is for a shard of this count.
 fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
-    let Some((n, which, named_shard)) = name.to_str().and_then(parse_file_name) else {
+    let Some((n, pass, named_shard)) = name.to_str().and_then(parse_file_name) else {
         return Relevance::ToBeRead;
     };
-    if n != wanted.size.get() || which != wanted.which {
+    if n != wanted.size.get() || pass != wanted.pass {
         Relevance::OtherCount
     } else if named_shard.of() == shard.of() && named_shard != shard {
         Relevance::OtherShard
@@ -165,13 +165,13 @@ fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
 mod tests {
     use super::*;
     use crate::board::size::BoardSize;
-    use crate::engine::WhichCount;
+    use crate::engine::Pass;
 
     #[test]
     fn a_shard_reads_only_what_may_hold_its_units() {
         let mut wanted = Wanted {
             size: BoardSize::new(12).expect("in range"),
-            which: WhichCount::First,
+            pass: Pass::First,
             engine: None,
             split_rows: None,
             stated_memory: None,
@@ -189,7 +189,7 @@ mod tests {
         ] {
             assert_eq!(relevance(OsStr::new(name), &wanted, shard), expected, "{name}");
         }
-        wanted.which = WhichCount::Second;
+        wanted.pass = Pass::Second;
         assert_eq!(relevance(OsStr::new(second), &wanted, shard), Relevance::ToBeRead);
     }
 }

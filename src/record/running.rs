@@ -1,7 +1,6 @@
 //! Which processes are counting, and how long the rest of a count takes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Record;
@@ -9,31 +8,15 @@ use super::samples::RunKind;
 use super::shards::ShardUnits;
 use crate::cancel::Cancel;
 use crate::forecast::{Cores, Forecast, Rest, Sample};
-use crate::journal::{JournalFile, Reading, Run, is_being_written, read_journal};
+use crate::journal_file::{JournalFile, Reading, Run, is_being_written, read_journal};
 use crate::plan::shard::Shard;
 
 /// A shorter time without a line means nothing, because the clocks of two machines differ.
 const MIN_SILENCE: Duration = Duration::from_secs(60);
 
 /// The processes that are counting, as [`Record::running`] found them.
-///
-/// ```
-/// use nqueens::record::Records;
-/// use nqueens::{BoardSize, Count, Shard};
-///
-/// let folder = tempfile::tempdir()?;
-/// Count::new(BoardSize::new(10)?).shard(Shard::new(0, 2)?).journal(folder.path()).run()?;
-///
-/// let record = Records::read(&[folder.path()])?.first.expect("a shard is finished");
-/// let running = record.running();
-/// assert!(running.is_empty());
-/// let left = running.time_left().expect("units are finished");
-/// println!("{:.1} s of CPU time are left", left.cpu_seconds.value);
-/// assert_eq!(left.wall_seconds, None); // nobody counts, so nobody knows
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
-pub struct Running<'a> {
+pub(crate) struct Running<'a> {
     record: &'a Record,
     processes: Vec<Process<'a>>,
 }
@@ -60,7 +43,7 @@ impl Record {
     /// passed over.
     ///
     /// Some file systems do not show locks of other hosts. Then the processes of other hosts are not noticed.
-    pub fn running(&self) -> Running<'_> {
+    pub(crate) fn running(&self) -> Running<'_> {
         let mut shards = ShardsByNumber::default();
         let mut processes = Vec::new();
         for file in self.files() {
@@ -95,7 +78,7 @@ fn pace_of(file: &JournalFile, run: &Run, record: &Record) -> Pace {
     let mut cpu_time = Duration::ZERO;
     let mut run_number = 0;
     let cancel = Cancel::new();
-    let plan = [Arc::clone(record.plan())];
+    let plan = [record.shared_plan()];
     let reading = Reading::new(&plan, &cancel);
     // If the journal cannot be read any more, nothing is known of its process.
     let _ = read_journal(&file.path, &reading, |line| {
@@ -117,17 +100,17 @@ fn pace_of(file: &JournalFile, run: &Run, record: &Record) -> Pace {
 
 impl Running<'_> {
     /// Returns whether no process is counting.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.processes.is_empty()
     }
 
     /// Returns the journals that are being written.
-    pub fn files(&self) -> impl Iterator<Item = &JournalFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &JournalFile> {
         self.processes.iter().map(|process| process.file)
     }
 
     /// Returns the number of all threads that are counting.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         let threads = self.processes.iter().map(|process| process.run.threads);
         // A journal may pretend anything.
         threads.fold(0, usize::saturating_add)
@@ -147,7 +130,7 @@ impl Running<'_> {
     /// Returns the longest time for which a process has recorded nothing, if that is much longer than it took before
     /// from one line to the next: longer than a minute, and twice as long as the longest time. Then the process has
     /// perhaps been stopped.
-    pub fn silence(&self, now: SystemTime) -> Option<Duration> {
+    pub(crate) fn silence(&self, now: SystemTime) -> Option<Duration> {
         self.processes.iter().filter_map(|process| process.silence(now)).max()
     }
 
@@ -161,7 +144,7 @@ impl Running<'_> {
     /// process is counting, the sample is all runs. The standard error is infinite if these runs are not like each
     /// other. It is also infinite if no run like the ones that are counting has finished a unit: then the sample is
     /// all runs.
-    pub fn time_left(&self) -> Option<Forecast> {
+    pub(crate) fn time_left(&self) -> Option<Forecast> {
         let mut current = kinds_of(self.processes.iter().map(|process| process.run));
         if current.is_empty() {
             current = kinds_of(self.record.runs());
@@ -174,7 +157,7 @@ impl Running<'_> {
         let cpu_seconds = Forecast::of_rest(&sample, self.record.rest(), None)?.cpu_seconds;
         let left = match self.last_end(&sample) {
             Some(last) => Forecast { cpu_seconds, ..last },
-            None => Forecast { cpu_seconds, wall_seconds: None, cores: None },
+            None => Forecast { cpu_seconds, wall_seconds: None, cores: None, total: None },
         };
         let is_error_known = is_like_current && current.len() == 1;
         Some(if is_error_known { left } else { left.roughly() })
@@ -252,12 +235,13 @@ fn kinds_of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<RunKind> {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
 
     use super::*;
     use crate::board::size::BoardSize;
     use crate::count::Count;
     use crate::engine::{Engine, Kernel};
-    use crate::journal::Journal;
+    use crate::journal_file::Journal;
     use crate::plan::Plan;
     use crate::plan::done::UnitsDone;
     use crate::record::samples::Samples;

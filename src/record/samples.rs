@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::forecast::Sample;
-use crate::journal::Run;
+use crate::journal_file::Run;
 use crate::plan::done::UnitsDone;
 
 /// A kind of runs. Units take equally long in all runs of a kind, because these have the same kernel, machine and number

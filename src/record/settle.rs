@@ -15,32 +15,39 @@ use rayon::prelude::*;
 
 use super::Record;
 use crate::cancel::Cancel;
+use crate::engine::Pass;
 use crate::error::Error;
-use crate::journal::{JournalFile, Reading, read_journal};
+use crate::journal_file::{JournalFile, Reading, read_journal};
 
-/// A unit for which journals hold different numbers, so a machine has made an error.
+/// A unit for which there are different counts, so a machine has made an error.
+///
+/// A [`Record`] names the units for which journals hold different counts, and a [`Verdict`](super::Verdict) those for
+/// which a recount found another count than the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dispute {
+pub struct Difference {
     /// The number of the unit in its plan.
     pub unit: usize,
-    /// The different numbers, in increasing order.
-    pub votes: Vec<Votes>,
-    /// The number that is used. `None` as long as no number has at least two lines, and more than any other. Then the
-    /// unit is missing.
-    pub settled: Option<u64>,
+    /// The pass that recorded the counts.
+    pub pass: Pass,
+    /// The recorded count that is used, not yet multiplied by the weight of the unit. `None` as long as no count stands in at
+    /// least two lines, and in more than any other: then the unit is missing, and whoever resumes the count counts it again.
+    pub used: Option<u64>,
+    /// The count that a recount found. `None` if the unit was not recounted.
+    pub recounted: Option<u64>,
+    /// The recorded counts, in increasing order.
+    pub(crate) votes: Vec<Votes>,
 }
 
-/// The lines with one of the numbers that journals hold for a unit.
+/// The lines with one of the counts that journals hold for a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Votes {
+pub(crate) struct Votes {
     /// The count of the unit, not yet multiplied by its weight.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The number of lines with this count. Copies of a line are one line.
-    pub lines: usize,
+    pub(crate) lines: usize,
     /// The hosts that counted it, or the files if their names have no host.
-    pub hosts: BTreeSet<String>,
+    pub(crate) hosts: BTreeSet<String>,
 }
 
 /// Writes `4 (node1, node2)`, or `4` if no line is known.
@@ -55,20 +62,41 @@ impl fmt::Display for Votes {
 }
 
 /// Writes `unit 17 was counted as 4 (node1) and 5 (node2)`.
-impl fmt::Display for Dispute {
+/// With a recount, writes `unit 17 was counted as 4 (node1), and recounted as 5`.
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unit {} was counted as ", self.unit)?;
-        if self.votes.len() < 2 {
+        if self.votes.len() < 2 && self.recounted.is_none() {
             return f.write_str("different numbers");
         }
         let votes: Vec<String> = self.votes.iter().map(ToString::to_string).collect();
-        f.write_str(&votes.join(" and "))
+        f.write_str(&votes.join(" and "))?;
+        match self.recounted {
+            Some(recounted) => write!(f, ", and recounted as {recounted}"),
+            None => Ok(()),
+        }
     }
 }
 
-impl Dispute {
-    /// Makes the dispute of a unit from all its lines.
-    fn new(unit: usize, votes: Vec<Votes>) -> Self {
+impl Difference {
+    /// Returns the recorded counts in increasing order.
+    pub fn counts(&self) -> impl Iterator<Item = u64> {
+        self.votes.iter().map(|votes| votes.count)
+    }
+
+    /// Returns the hosts that recorded this count, or the names of the files if these contain no host.
+    pub fn hosts(&self, count: u64) -> impl Iterator<Item = &str> {
+        let of_count = self.votes.iter().filter(move |votes| votes.count == count);
+        of_count.flat_map(|votes| &votes.hosts).map(String::as_str)
+    }
+
+    /// Returns whether a recount has shown that the count that is used is wrong.
+    pub(crate) fn is_wrong_count_used(&self) -> bool {
+        matches!((self.used, self.recounted), (Some(used), Some(recounted)) if used != recounted)
+    }
+
+    /// Makes the difference between all lines of a unit.
+    fn between_lines(unit: usize, pass: Pass, votes: Vec<Votes>) -> Self {
         let mut most = 0;
         let mut settled = None;
         for of_count in &votes {
@@ -79,8 +107,8 @@ impl Dispute {
                 settled = Some(of_count.count);
             }
         }
-        let settled = settled.filter(|_| most >= 2);
-        Self { unit, votes, settled }
+        let used = settled.filter(|_| most >= 2);
+        Self { unit, pass, used, recounted: None, votes }
     }
 }
 
@@ -127,7 +155,7 @@ impl Record {
     /// without a line and a host.
     pub(crate) fn votes_of(&self, units: &BTreeSet<usize>) -> BTreeMap<usize, Vec<Votes>> {
         let cancel = Cancel::new();
-        let plan = [Arc::clone(self.plan())];
+        let plan = [Arc::clone(&self.counts.plan)];
         let mut votes = self.votes(units, &Reading::new(&plan, &cancel)).unwrap_or_default();
         for &unit in units {
             if let Some(count) = self.count(unit) {
@@ -144,10 +172,11 @@ impl Record {
         let disputed = std::mem::take(&mut self.counts.disputed);
         let mut votes = self.votes(&disputed, reading).unwrap_or_default();
         for unit in disputed {
-            let mut dispute = Dispute::new(unit, votes.remove(&unit).unwrap_or_default());
-            dispute.settled = dispute.settled.filter(|_| are_all_read);
-            self.counts.set(unit, dispute.settled);
-            self.disputes.push(dispute);
+            let of_unit = votes.remove(&unit).unwrap_or_default();
+            let mut difference = Difference::between_lines(unit, self.plan().pass(), of_unit);
+            difference.used = difference.used.filter(|_| are_all_read);
+            self.counts.set(unit, difference.used);
+            self.differences.push(difference);
         }
     }
 }
@@ -225,7 +254,8 @@ mod tests {
             for (count, lines) in votes {
                 of_unit.push(Votes { count: *count, lines: *lines, hosts: BTreeSet::new() });
             }
-            assert_eq!(Dispute::new(0, of_unit).settled, settled, "{votes:?}");
+            let difference = Difference::between_lines(0, Pass::First, of_unit);
+            assert_eq!(difference.used, settled, "{votes:?}");
         }
     }
 }

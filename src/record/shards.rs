@@ -4,21 +4,19 @@ use std::time::Duration;
 
 use super::{Record, Running};
 use crate::error::Error;
-use crate::journal::Run;
 use crate::plan::shard::Shard;
 
 /// The shards of a count at one moment. Each shard is in one of the lists, which are in increasing order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Shards {
+pub(crate) struct Shards {
     /// The number of shards. A whole count is one shard.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The shards of which all units are finished.
-    pub complete: Vec<usize>,
+    pub(crate) complete: Vec<usize>,
     /// The shards of which all missing units are being counted.
-    pub running: Vec<usize>,
+    pub(crate) running: Vec<usize>,
     /// All other shards. Whoever runs them counts all that is missing.
-    pub missing: Vec<usize>,
+    pub(crate) missing: Vec<usize>,
 }
 
 /// The progress of a shard.
@@ -31,13 +29,8 @@ pub(crate) struct ShardUnits {
 }
 
 impl Record {
-    /// Returns the processes that wrote the journals.
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.files().iter().flat_map(|file| &file.runs)
-    }
-
     /// Returns the CPU time of all units that were counted. A unit that was counted twice adds both times.
-    pub fn cpu_time(&self) -> Duration {
+    pub(crate) fn cpu_time(&self) -> Duration {
         let mut sum = Duration::ZERO;
         for run in self.runs() {
             sum = sum.saturating_add(run.cpu_time);
@@ -51,7 +44,7 @@ impl Record {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] unless the number is 1 to [`Shard::MAX_SHARDS`].
-    pub fn shards(&self, number: impl Into<Option<usize>>) -> Result<Shards, Error> {
+    pub(crate) fn shards(&self, number: impl Into<Option<usize>>) -> Result<Shards, Error> {
         self.shards_beside(&self.running(), number)
     }
 
@@ -118,7 +111,7 @@ mod tests {
     use crate::board::size::BoardSize;
     use crate::count::Count;
     use crate::engine::Engine;
-    use crate::journal::journals_in;
+    use crate::journal_file::journals_in;
 
     #[test]
     fn each_shard_is_in_one_list() {

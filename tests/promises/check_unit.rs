@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use nqueens::Engine;
-use nqueens::record::journals_in;
 
 use crate::common::{
-    count_into, engine_names, fresh, journal_in, note_skipped, raise_counts, raise_first_count,
-    result, run, size, stdout, with_check_digits, without_check_digits,
+    count_into, engine_names, fresh, journal_in, journals_in, note_skipped, raise_counts,
+    raise_first_count, result, run, size, stdout, with_check_digits, without_check_digits,
 };
 
 const SCRIPT: &str = "scripts/check-unit.py";
@@ -44,10 +43,10 @@ fn passes(journal: &Path, units: &str) -> String {
 }
 
 /// A folder with a finished journal of the first or the second count, with these options.
-fn finished(name: &str, n: u32, options: &[&str], which: &str) -> PathBuf {
+fn finished(name: &str, n: u32, options: &[&str], pass: &str) -> PathBuf {
     let path = fresh(&format!("check-unit-{name}"));
     let mut count = count_into(&n.to_string(), &path, options);
-    if which == "second" {
+    if pass == "second" {
         count.arg("--second");
     }
     let counted = run(&mut count);
@@ -57,12 +56,12 @@ fn finished(name: &str, n: u32, options: &[&str], which: &str) -> PathBuf {
 
 /// Makes journals of both counts of a board. The script finds the counts of this many units of each, and the total.
 fn both_counts_pass(n: u32, options: &[&str], units: &str) {
-    for which in ["first", "second"] {
-        let name = format!("{n}-{}-{which}", options.join("-"));
-        let found = passes(&finished(&name, n, options, which), units);
+    for pass in ["first", "second"] {
+        let name = format!("{n}-{}-{pass}", options.join("-"));
+        let found = passes(&finished(&name, n, options, pass), units);
         let total = size(n).published().total.expect("published");
         assert!(found.contains(&format!("\ntotal      {total}\n")), "{found}");
-        assert!(found.contains(&format!(" count={which} ")), "{found}");
+        assert!(found.contains(&format!(" count={pass} ")), "{found}");
     }
 }
 
@@ -114,12 +113,12 @@ fn whole_solutions_are_visited() {
     if !has_python(SCRIPT) {
         return;
     }
-    for which in ["first", "second"] {
+    for pass in ["first", "second"] {
         for (n, engine, units) in
             [(9, "colours", ALL), (12, "colours", ALL), (14, "colours", "10"), (9, "subtrees", ALL)]
         {
             let options = ["--engine", engine];
-            let path = finished(&format!("solutions-{n}-{engine}-{which}"), n, &options, which);
+            let path = finished(&format!("solutions-{n}-{engine}-{pass}"), n, &options, pass);
             let checked = check(&path, &["--units", units, "--seed", "1", "--solutions"]);
             let (code, found, messages) = result(&checked);
             assert_eq!((code, messages), (Some(0), ""), "{}: {found}", path.display());
@@ -204,7 +203,7 @@ fn journals_in_a_folder_are_read_together() {
     fs::write(folder.join(".hidden.journal"), "no journal\n").expect("room");
     assert!(passes(&folder, ALL).contains("\ntotal      724\n"));
 
-    let journals = journals_in(&[&folder]).expect("a folder");
+    let journals = journals_in(&folder);
     let damaged = journals.iter().find(|path| !path.ends_with("new.journal")).expect("a journal");
     let text = fs::read_to_string(damaged).expect("text");
     fs::write(damaged, text.replacen("n=10", "n=11", 1)).expect("room");

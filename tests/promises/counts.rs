@@ -20,7 +20,7 @@ fn count_with_every_engine(left_out: u32) {
         for n in 0..=largest(engine) - left_out {
             let outcome = Count::new(size(n)).engine(engine).run().expect("a count");
             assert_eq!(outcome.total, size(n).published().total, "{engine}, n = {n}");
-            assert_eq!(outcome.published, Published::Agrees, "{engine}, n = {n}");
+            assert_eq!(outcome.agreement, Published::Agrees, "{engine}, n = {n}");
         }
     }
 }

@@ -6,21 +6,18 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use nqueens::record::{Dispute, Record, journals_in};
-use nqueens::verify::verify;
-use nqueens::{Cancel, Engine, Plan};
+use nqueens::plan::Plan;
+use nqueens::{Cancel, Engine};
 
 use super::damage::{N, TOTAL, count, finished};
 use crate::common::processes::{send, wait_for_units};
 use crate::common::{
-    arg, contents, counts, eight_units_with_two_counts, finish, first_line_with_check_digits,
-    fresh, fresh_folder, json, nqueens, output, plan_of, raised, record_of, result, run, shell,
-    size, spawn, stderr, stdout, units_of_line, units_with_two_counts, with_check_digits,
-    without_check_digits,
+    OnePass, arg, contents, counts, eight_units_with_two_counts, finish,
+    first_line_with_check_digits, fresh, fresh_folder, journals_in, json, nqueens, output, plan_of,
+    raised, record_of, result, run, shell, size, spawn, stderr, stdout, units_of_line,
+    units_with_two_counts, with_check_digits, without_check_digits,
 };
 
 /// The names that the journals of two hosts have.
@@ -50,7 +47,7 @@ struct TwoHosts {
     wrong: PathBuf,
     /// The right journal, and its plan.
     text: String,
-    plan: Arc<Plan>,
+    plan: Plan,
     /// The wrong units in increasing order, with their right counts.
     units: [(usize, u64); 2],
 }
@@ -64,7 +61,7 @@ impl TwoHosts {
         let (right, wrong) = (folder.join(RIGHT), folder.join(WRONG));
         fs::write(&right, &text).expect("room");
         let record = contents(&right);
-        let plan = Arc::clone(record.plan());
+        let plan = record.plan().clone();
         let mut units: Vec<(usize, u64)> = Vec::new();
         for number in [8, 20] {
             let unit = units_of_line(text.lines().nth(number).expect("a line")).start;
@@ -133,17 +130,25 @@ impl TwoHosts {
         assert_eq!(self.files(), files, "nothing was left to count");
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> OnePass {
         record_of(&[&self.folder])
     }
 
     /// For each number of the first wrong unit, the lines that hold it, and the hosts.
     fn votes(&self) -> Vec<(u64, usize, Vec<String>)> {
         let record = self.record();
-        let dispute: &Dispute = &record.disputes()[0];
-        assert_eq!((record.disputes().len(), dispute.unit), (2, self.units[0].0));
-        let votes = dispute.votes.iter();
-        votes.map(|of| (of.count, of.lines, of.hosts.iter().cloned().collect())).collect()
+        assert_eq!(
+            (record.differences().len(), record.differences()[0].unit),
+            (2, self.units[0].0)
+        );
+        let verified = json(&output(&["verify", "--json", arg(&self.folder)]));
+        let recorded = verified["differences"][0]["recorded"].as_array().expect("a list").clone();
+        let votes = recorded.into_iter().map(|vote| {
+            let count = vote["count"].as_str().expect("a number").parse().expect("a number");
+            let lines = vote["lines"].as_u64().expect("a number") as usize;
+            (count, lines, serde_json::from_value(vote["hosts"].clone()).expect("names"))
+        });
+        votes.collect()
     }
 }
 
@@ -232,7 +237,7 @@ fn a_packed_journal_beside_its_parts_settles_nothing() {
     assert_eq!(lines(), [2, 1]);
     journals.is_settled();
     // The parts may go, and then nobody knows any more which host was wrong.
-    for path in journals_in(&[&journals.folder]).expect("a folder") {
+    for path in journals_in(&journals.folder) {
         if !path.ends_with("packed.journal") {
             fs::remove_file(path).expect("there");
         }
@@ -273,7 +278,7 @@ fn if_all_numbers_are_wrong_two_counts_settle_the_unit() {
     assert_eq!(journals.record().total(), None);
     // A second count whose line has the text of the first one would be taken for a copy. That takes the same time in
     // milliseconds and in microseconds.
-    let new = journals_in(&[&journals.folder]).expect("a folder");
+    let new = journals_in(&journals.folder);
     let new = new.iter().find(|path| ![&journals.right, &journals.wrong].contains(path));
     let new = new.expect("a new journal");
     let slow = slower(&fs::read_to_string(new).expect("text"));
@@ -346,10 +351,10 @@ fn a_dispute_in_shard_0_of_1000_stops_no_other_shard() {
         counted
     };
     assert!(json(&shard(0))["units"].as_u64() > Some(0), "it has a unit");
-    let path = journals_in(&[&folder]).expect("a folder").remove(0);
+    let path = journals_in(&folder).remove(0);
     let text = slower(&fs::read_to_string(&path).expect("text"));
     fs::write(&path, &text).expect("room");
-    let plan = Arc::clone(contents(&path).plan());
+    let plan = contents(&path).plan().clone();
     let line = text.lines().nth(2).expect("a line");
     let (unit, wrong) = raised(&plan, &text, line, 1);
     let head: String = text.split_inclusive('\n').take(2).collect();
@@ -418,7 +423,7 @@ fn until_settled(count: &dyn Fn() -> Output) -> Output {
 /// The journal in a folder that a process has just made.
 fn wait_for_new_journal(folder: &Path, child: &mut std::process::Child) -> PathBuf {
     crate::common::processes::wait_for("a journal", child, || {
-        let files = journals_in(&[folder]).expect("a folder");
+        let files = journals_in(folder);
         files.into_iter().find(|path| !arg(path).ends_with("node1.7.journal"))
     })
 }
@@ -448,7 +453,10 @@ fn ten_thousand_disputes_are_settled_together() {
     }
     fs::write(folder.join("wrong.journal"), text).expect("room");
     let disputed = record_of(&[&folder]);
-    assert_eq!((disputed.disputes().len(), disputed.sum().units), (units, plan.units() - units));
+    assert_eq!(
+        (disputed.differences().len(), disputed.units_done()),
+        (units, plan.units() - units)
+    );
 
     let in_time = |run: &dyn Fn() -> Output| {
         let begun = Instant::now();
@@ -466,28 +474,21 @@ fn ten_thousand_disputes_are_settled_together() {
     assert_eq!((&json(&merged)["settled"], &json(&merged)["disputed"]), (&units.into(), &0.into()));
 }
 
-/// Whoever shows a bar knows how many units there are, and hears of each.
 #[test]
 fn a_check_recounts_the_units_with_two_numbers_as_the_others() {
     let journals = TwoHosts::new("disputed-library");
     let record = journals.record();
     let units = journals.units.map(|(unit, _)| unit);
-    assert!(record.disputes().iter().map(|dispute| dispute.unit).eq(units));
-    let heard = AtomicUsize::new(0);
-    let hear = |recounted, all| {
-        assert_eq!(all, 5);
-        heard.fetch_max(recounted, Ordering::Relaxed);
-    };
-    let verdict = verify(&[&record], 3, 1, &hear, &Cancel::new()).expect("a verdict");
+    assert!(record.differences().iter().map(|dispute| dispute.unit).eq(units));
+    let verdict = record.0.verify(3, 1, &Cancel::new()).expect("a verdict");
     assert_eq!((verdict.recounted, verdict.disputed), (3, 2));
     assert_eq!(verdict.wrong_units(), 0, "what is missing is not used");
     let found: Vec<_> = verdict.differences.iter().map(|of| (of.unit, of.recounted)).collect();
-    assert_eq!(found, journals.units);
-    assert_eq!(heard.into_inner(), 5);
+    assert_eq!(found, journals.units.map(|(unit, count)| (unit, Some(count))));
 
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = verify(&[&record], 3, 1, &|_, _| (), &cancel).expect("a verdict");
+    let stopped = record.0.verify(3, 1, &cancel).expect("a verdict");
     assert_eq!((stopped.recounted, stopped.disputed, stopped.remaining), (0, 0, 5));
 }
 
@@ -498,14 +499,8 @@ fn a_check_recounts_no_unit_twice() {
     journals.is_settled_by_counting();
     let record = journals.record();
     let units = record.plan().units();
-    let heard = AtomicUsize::new(0);
-    let hear = |recounted, all| {
-        assert_eq!(all, units);
-        heard.fetch_max(recounted, Ordering::Relaxed);
-    };
-    let verdict = verify(&[&record], usize::MAX, 1, &hear, &Cancel::new()).expect("a verdict");
+    let verdict = record.0.verify(usize::MAX, 1, &Cancel::new()).expect("a verdict");
     assert_eq!((verdict.recounted, verdict.disputed, verdict.remaining), (units, 2, 0));
-    assert_eq!(heard.into_inner(), units);
     assert_eq!((verdict.differences.len(), verdict.wrong_units()), (2, 0));
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use nqueens::{Cancel, Count, Engine, Error, Published};
+use nqueens::{Cancel, Count, Engine, Error};
 
 #[cfg(target_os = "linux")]
 use crate::common::processes::cpu_time_at_end;
@@ -17,11 +17,11 @@ fn without_a_unit_an_estimate_is_what_boards_cost_elsewhere() {
     for engine in [Engine::Permutation, Engine::Subtrees] {
         let count = Count::new(size(32)).engine(engine).threads(2);
         let rough = count.estimate(Duration::from_millis(20)).expect("a rough estimate");
-        assert_eq!(rough.sample.done.units, 0, "{engine}: {rough:?}");
-        for time in [rough.time.wall_seconds.expect("a wall time"), rough.time.cpu_seconds] {
+        for time in [rough.wall_seconds.expect("a wall time"), rough.cpu_seconds] {
             assert!(time.value > 1e9 && time.standard_error.is_infinite(), "{engine}: {rough:?}");
         }
-        assert!(rough.total.value == 0.0 && rough.total.standard_error.is_infinite(), "{engine}");
+        let total = rough.total.expect("an estimate");
+        assert!(total.value == 0.0 && total.standard_error.is_infinite(), "{engine}");
     }
     let args = ["estimate", "32", "--seconds", "0.02", "--engine", "permutation"];
     let text = output(&args);
@@ -44,18 +44,21 @@ fn an_estimate_stands_beside_the_published_total() {
 
 #[test]
 fn a_sample_is_not_compared_with_the_published_total() {
-    // A board of many minutes, with units of milliseconds.
-    let count = Count::new(size(20)).engine(Engine::Subtrees).split_rows(4).threads(1);
-    let sample = count.estimate(Duration::from_millis(20)).expect("some units").sample;
-    assert!(0 < sample.done.units && sample.done.units < sample.units, "{sample:?}");
-    assert_eq!(sample.published, Published::Unknown);
+    // A board of some seconds, with units of milliseconds.
+    let sample = output(&["estimate", "20", "--seconds", "0.02", "-t", "1", "--json"]);
+    assert_eq!((sample.status.code(), stderr(&sample)), (Some(0), ""), "{sample:?}");
+    let sample = json(&sample);
+    let [units, sampled] =
+        [&sample["units"], &sample["units_sampled"]].map(|number| number.as_u64());
+    assert!(Some(0) < sampled && sampled < units, "{sample}");
+    assert_eq!(sample["counted"], false);
 }
 
 #[test]
 fn a_sample_that_is_cancelled_before_a_unit_says_nothing() {
     let cancel = Cancel::new();
     cancel.cancel();
-    let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).stop_on(&cancel);
+    let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).cancel_on(&cancel);
     let stopped = count.estimate(Duration::from_secs(60));
     assert!(matches!(stopped, Err(Error::StoppedBefore { .. })), "{stopped:?}");
 }
@@ -65,20 +68,17 @@ fn a_sample_of_all_units_is_the_total() {
     for n in 0..=12 {
         for engine in [Engine::Colours, Engine::Subtrees, Engine::Bitmask] {
             let count = Count::new(size(n)).engine(engine).threads(2);
-            let estimate = count.estimate(Duration::from_secs(60)).expect("a sample");
-            assert_eq!(estimate.sample.done.units, estimate.sample.units, "n = {n}, {engine}");
-            let estimated = estimate.total;
+            let forecast = count.estimate(Duration::from_secs(60)).expect("a sample");
+            let estimated = forecast.total.expect("an estimate");
             let counted = nqueens::count(n).expect("a count") as f64;
             assert!(
                 (estimated.value - counted).abs() < 1e-6 * counted.max(1.0),
                 "n = {n}, {engine}"
             );
-            for error in [
-                estimated,
-                estimate.time.wall_seconds.expect("a wall time"),
-                estimate.time.cpu_seconds,
-            ] {
-                assert_eq!(error.standard_error, 0.0, "n = {n}, {engine}: {estimate:?}");
+            for error in
+                [estimated, forecast.wall_seconds.expect("a wall time"), forecast.cpu_seconds]
+            {
+                assert_eq!(error.standard_error, 0.0, "n = {n}, {engine}: {forecast:?}");
             }
         }
     }

@@ -5,12 +5,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use nqueens::{Count, Engine, Shard, WhichCount};
+use nqueens::plan::Pass;
+use nqueens::{Count, Engine, Shard};
 use serde_json::Value;
 
 use crate::common::{
     arg, as_folder, contents, count_into, count_shard, fresh, fresh_folder, journal_in, json,
-    keep_lines, note_skipped, output, refused, result, run, set_aside, size, stderr, stdout,
+    keep_lines, note_skipped, output, refused, repeated, result, run, set_aside, size, stderr,
+    stdout,
 };
 
 /// Q(12), and its text.
@@ -54,21 +56,21 @@ fn a_whole_count_and_shards_share_a_folder() {
     }
     assert_eq!(names(&folder).len(), 2);
     let record = contents(&folder);
-    assert_eq!((record.total(), record.repeated()), (Some(14_200), 0));
-    assert_eq!(record.shards(None).expect("a number").complete, [0, 1, 2]);
+    assert_eq!((record.total(), repeated(&record)), (Some(14_200), 0));
+    assert_eq!(record.missing_shards(3), Ok(Vec::new()));
 
     // Also the other way round, from a whole count that was stopped.
     let begun = folder.join("begun.journal");
     for name in names(&folder) {
         let path = folder.join(name);
-        if contents(&path).runs().any(|run| run.shard == Shard::WHOLE) {
+        if contents(&path).runs().any(|run| run.shard() == Shard::WHOLE) {
             fs::rename(&path, &begun).expect("room");
         } else {
             fs::remove_file(&path).expect("there");
         }
     }
     keep_lines(&begun, 30);
-    let held = contents(&begun).sum().units;
+    let held = contents(&begun).units_done();
     let mut before = 0;
     for part in ["0/3", "1/3", "2/3"] {
         let shard = count_in(&place, &["--shard", part]);
@@ -76,7 +78,7 @@ fn a_whole_count_and_shards_share_a_folder() {
     }
     assert_eq!(before, held as u64, "each unit of the whole count is in one shard");
     let record = contents(&folder);
-    assert_eq!((record.total(), record.repeated()), (Some(14_200), 0));
+    assert_eq!((record.total(), repeated(&record)), (Some(14_200), 0));
 }
 
 /// A folder may hold journals of other boards and of the second count, whatever they are called.
@@ -84,7 +86,7 @@ fn a_whole_count_and_shards_share_a_folder() {
 fn journals_of_other_counts_are_passed_over() {
     let folder = fresh_folder("folders-other-counts");
     let whole = |n: u32| Count::new(size(n)).threads(2).journal(&folder);
-    let second = || whole(N).which_count(WhichCount::Second);
+    let second = || whole(N).pass(Pass::Second);
     let other_board = whole(11).run().expect("a count");
     let first = whole(N).run().expect("a count");
     assert_eq!((first.total, first.units_before, first.left_out.len()), (Some(14_200), 0, 0));

@@ -5,13 +5,15 @@
 use std::fs;
 use std::path::Path;
 
-use nqueens::record::{JournalError, Records};
-use nqueens::{COMMIT, Count, Engine, Error, WhichCount};
+use nqueens::journal::{JournalError, Records};
+use nqueens::plan::Pass;
+use nqueens::{Count, Engine, Error};
 
 use super::journal::{error_in, finished_journal};
 use crate::common::{
     arg, first_line_with_check_digits, fresh_folder, journal_error, journal_in, json, output,
-    plan_of, refused, result, shell, size, stderr, stdout, with_check_digits, without_check_digits,
+    plan_of, refused, repeated, result, shell, size, stderr, stdout, with_check_digits,
+    without_check_digits,
 };
 
 #[test]
@@ -67,7 +69,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
     assert_eq!(format_in(older), "1");
 
     let plan = plan_of(size(8), Engine::Subtrees, None);
-    let hash = format!("plan={:08x}", plan.hash());
+    let hash = format!("plan={:08x}", plan.id());
     assert!(header.contains(&hash), "{header}");
     for (field, bad) in [
         (&*hash, "plan=00000007"),
@@ -83,7 +85,7 @@ fn journals_of_other_formats_and_plans_are_refused() {
             panic!("{bad}: this plan exists");
         };
         // It names the build that began the journal, and what differs, nothing else.
-        assert_eq!(version, format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION")));
+        assert_eq!(version, crate::common::version());
         assert_ne!(holds, has);
         if field == hash {
             assert_eq!(holds.replace(bad, field), has);
@@ -128,8 +130,8 @@ impl Lines {
 #[test]
 fn whole_lines_of_other_counts_are_never_taken() {
     let mut journals = Vec::new();
-    for which in [WhichCount::First, WhichCount::Second] {
-        let count = |n| Count::new(size(n)).which_count(which);
+    for pass in [Pass::First, Pass::Second] {
+        let count = |n| Count::new(size(n)).pass(pass);
         journals.push(Lines::of(count(8).engine(Engine::Colours)));
         journals.push(Lines::of(count(9).engine(Engine::Colours)));
         journals.push(Lines::of(count(8).engine(Engine::Subtrees).split_rows(1)));
@@ -147,11 +149,11 @@ fn whole_lines_of_other_counts_are_never_taken() {
                 let records = Records::read(&[&path]).expect("readable");
                 let is_first = own.first.contains(" count=first ");
                 let (record, of_other) = match is_first {
-                    true => (records.first.as_ref(), records.second.as_ref()),
-                    false => (records.second.as_ref(), records.first.as_ref()),
+                    true => (records.first(), records.second()),
+                    false => (records.second(), records.first()),
                 };
                 let record = record.expect("the count of line 1");
-                assert!(record.total().is_some() && record.repeated() == 0, "{line}");
+                assert!(record.total().is_some() && repeated(record) == 0, "{line}");
                 if own.plan == other.plan {
                     assert!(of_other.is_some() && records.left_out().is_empty(), "{line}");
                     continue;

@@ -6,14 +6,12 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command};
 
-use nqueens::record::journals_in;
-
 use crate::common::processes::{
     send, units_found_by_resuming, wait_for, wait_for_units, wait_until, wait_until_stopped,
 };
 use crate::common::{
-    arg, contents, count_into, finish, fresh_folder, journal_in, json, output, record_of, refused,
-    result, run, some_units, spawn, stderr, stdout,
+    arg, contents, count_into, finish, fresh_folder, journal_in, journals_in, json, output,
+    record_of, refused, result, run, some_units, spawn, stderr, stdout,
 };
 
 /// Q(17): a second of work for one thread and the portable kernel.
@@ -141,7 +139,7 @@ fn what_was_cut_off_is_counted_by_the_same_command() {
         let words = "Q(17) = 95815104 is counted, but its journal is not complete: ";
         assert!(end.contains(words) && end.lines().count() == 1, "{end}");
         assert!(end.ends_with(": the same command counts what is missing\n"), "{end}");
-        assert_eq!(journals_in(&[&folder]).expect("there").len(), 2, "the old file is there");
+        assert_eq!(journals_in(&folder).len(), 2, "the old file is there");
         let merged = output(&["merge", "--quiet", arg(&folder)]);
         assert_eq!(merged.status.code(), Some(3), "{name}: {merged:?}");
         let again = run(&mut slow_count(&folder));
@@ -161,10 +159,8 @@ fn what_was_cut_off_is_counted_by_the_same_command() {
 fn a_count_goes_on_with_its_lines_after_a_cut() {
     let folder = folder("goes-on");
     let mut child = harm(&folder, long_count(&folder), empty);
-    wait_until("another journal", &mut child, || {
-        journals_in(&[&folder]).is_ok_and(|journals| journals.len() == 2)
-    });
-    let units = || record_of(&[&folder]).sum().units;
+    wait_until("another journal", &mut child, || journals_in(&folder).len() == 2);
+    let units = || record_of(&[&folder]).units_done();
     let before = units();
     wait_until("more units", &mut child, || units() > before);
     send("TERM", &child);
@@ -189,7 +185,7 @@ fn a_count_that_is_stopped_as_its_journal_is_removed_loses_nothing() {
     let (warning, rest) = message.split_once('\n').expect("lines");
     assert_eq!(saved_journal(warning), journal_in(&folder));
     assert!(rest.contains("; the same command resumes the count"), "{message}");
-    assert!(contents(&folder).sum().units >= units);
+    assert!(contents(&folder).units_done() >= units);
 }
 
 /// All that a process knew is in a file with a name again within seconds, and the process adds to it.
@@ -206,7 +202,7 @@ fn a_kill_after_the_journal_was_removed_loses_nothing() {
         let more = wait_for_units(&folder, &mut child, after);
         child.kill().expect("it runs");
         child.wait().expect("ended");
-        assert!(contents(&folder).sum().units >= more, "{name}");
+        assert!(contents(&folder).units_done() >= more, "{name}");
         let found = units_found_by_resuming("20", &folder);
         assert!(found >= more, "{name}: {found} of {more} units");
     }
@@ -222,7 +218,7 @@ fn a_count_whose_folder_becomes_a_file_ends() {
     fs::rename(&folder, &away).expect("it is there");
     fs::write(&folder, "a file").expect("room");
     refused(&finish(child), 1, &[arg(&folder), "cannot create the journal: "]);
-    assert!(contents(&away).sum().units >= units);
+    assert!(contents(&away).units_done() >= units);
 }
 
 /// Reads the messages of a process up to one with this text, and returns that.
@@ -252,7 +248,7 @@ fn a_journal_that_is_gone_is_reported_while_the_count_goes_on() {
     fs::rename(&away, &first).expect("it is there");
     let saved = saved_journal(&wait_for_line(&mut messages, "warning: "));
     assert_ne!(saved, first, "the old file is there");
-    assert!(contents(&saved).sum().units >= contents(&first).sum().units);
+    assert!(contents(&saved).units_done() >= contents(&first).units_done());
     // The new file shows as well that the process counts.
     refused(&run(&mut long_count(&folder)), 4, &["another process"]);
     send("TERM", &child);
@@ -322,7 +318,7 @@ fn a_shard_whose_journal_is_removed_loses_nothing() {
     assert_eq!(code, Some(0), "{message}");
     assert_eq!(saved_journal(message), journal_in(&folder));
     assert_eq!(result(&run(&mut slow_shard(0, &folder))), (Some(0), part, ""));
-    assert_eq!(journals_in(&[&folder]).expect("there").len(), 1, "nothing was left to count");
+    assert_eq!(journals_in(&folder).len(), 1, "nothing was left to count");
     assert!(run(&mut slow_shard(1, &folder)).status.success());
     let merged = output(&["merge", "--quiet", arg(&folder)]);
     assert_eq!(result(&merged), (Some(0), "666090624\n", ""));
@@ -339,7 +335,7 @@ fn a_second_process_is_refused_unless_it_counts_another_shard() {
     let mut other = spawn(&mut shard("1/2"));
     wait_for("units of the other shard", &mut other, || {
         let record = some_units(&folder)?;
-        (record.files().len() == 2 && record.sum().units > units).then_some(())
+        (record.runs().count() == 2 && record.units_done() > units).then_some(())
     });
     // Reading is allowed.
     let verify = output(&["verify", "--units", "0", arg(&folder)]);

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use nqueens::record::Record;
+use nqueens::journal::Record;
 use nqueens::{Count, Shard};
 
 use super::damage::{finished, resumes, write};
 use crate::common::{
-    arg, contents, count_shard, counts, first_line_with_check_digits, fresh_folder, journal_in,
-    json, output, record_of, result, shell, size, stdout, without_check_digits,
+    arg, contents, count_shard, counts, cpu_time, first_line_with_check_digits, fresh_folder,
+    journal_in, journals_in, json, output, record_of, repeated, result, shell, size, stdout,
+    without_check_digits,
 };
 
 /// The machines of all runs.
 fn machines(record: &Record) -> Vec<String> {
-    record.runs().map(|run| run.machine.to_string()).collect()
+    record.runs().map(|run| run.machine().to_owned()).collect()
 }
 
 /// Packs the journals of a folder into one file, as the manual says.
@@ -42,11 +43,14 @@ fn joined_journals_hold_what_the_others_held() {
 
     pack(&folder);
     let packed = contents(&folder);
-    assert_eq!(packed.files().len(), 1);
+    journal_in(&folder);
     assert_eq!(counts(&packed), counts(&before));
-    assert_eq!(packed.shards(None), before.shards(None));
-    assert_eq!(packed.shards(None).expect("a number").missing, [1, 3]);
-    assert_eq!((packed.repeated(), packed.cpu_time()), (0, before.cpu_time()));
+    let indices = |record: &Record| {
+        let missing = record.missing_shards(4).expect("in range").into_iter();
+        missing.map(Shard::index).collect::<Vec<_>>()
+    };
+    assert_eq!([&packed, &before].map(|record| indices(record)), [[1, 3], [1, 3]]);
+    assert_eq!((repeated(&packed), cpu_time(&packed)), (0, cpu_time(&before)));
     assert_eq!(machines(&packed), machines(&before));
     // Nothing that `merge` prints is different, but the number of files.
     let mut of_one = json(&output(&["merge", "--json", arg(&folder)]));
@@ -86,9 +90,9 @@ fn a_packed_journal_beside_its_parts_changes_nothing() {
         "sort -r packed.journal | sed 's/$/\\r/' > other.tmp && mv other.tmp other.journal",
     );
     let both = contents(&folder);
-    assert_eq!((both.files().len(), both.disputes()), (4, &[][..]));
-    assert_eq!((counts(&both), both.sum()), (counts(&before), before.sum()));
-    assert_eq!(both.repeated(), 2 * before.sum().units);
+    assert_eq!((journals_in(&folder).len(), both.differences()), (4, &[][..]));
+    assert_eq!((counts(&both), both.solutions()), (counts(&before), before.solutions()));
+    assert_eq!(repeated(&both), 2 * before.units_done());
     assert_eq!(missing(&folder), "2\n");
     count_shard(12, 2, 3, &folder);
     let merge = ["merge", "--quiet", arg(&folder)];

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use nqueens::record::{JournalError, journals_in};
+use nqueens::journal::{JournalError, Run};
 use nqueens::{Count, Engine};
 
 use crate::common::{
-    contents, first_line_with_check_digits, fresh_folder, journal_error, read, record_of, size,
-    units_of_line, with_check_digits, without_check_digits,
+    contents, first_line_with_check_digits, fresh_folder, journal_error, journals_in, read,
+    record_of, size, units_of_line, with_check_digits, without_check_digits,
 };
 
 pub(crate) fn fresh(name: &str) -> PathBuf {
@@ -48,7 +48,7 @@ impl Damaged {
     /// Counts in a folder in which a file with these bytes is all that there is, and expects the exact total. Returns the
     /// number of units that the file held, and whether something was left out.
     fn count(&self, bytes: &[u8], engine: Engine, case: &str) -> (usize, bool) {
-        for path in journals_in(&[&self.folder]).expect("a folder") {
+        for path in journals_in(&self.folder) {
             fs::remove_file(path).expect("the folder can be written");
         }
         fs::write(&self.path, bytes).expect("the folder can be written");
@@ -166,7 +166,8 @@ fn a_line_that_no_program_wrote_is_damaged() {
     let path = fresh("named");
     fs::write(&path, journal(&[header, first])).expect("the folder can be written");
     let early = contents(&path);
-    assert_eq!((early.sum().solutions, &*early.files()[0].runs[0].machine), (4, "unknown"));
+    let machines: Vec<&str> = early.runs().map(Run::machine).collect();
+    assert_eq!((early.solutions(), &machines[..]), (4, &["unknown"][..]));
 }
 
 /// After a power cut a new file may have its length, but not its contents.
@@ -194,7 +195,7 @@ fn the_documented_example_is_a_journal() {
             example.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
         let folder = fresh_folder("documented");
         fs::write(folder.join("example.journal"), &example).expect("the folder can be written");
-        assert_eq!(contents(&folder).sum().units, 4);
+        assert_eq!(contents(&folder).units_done(), 4);
         let outcome = Count::new(size(8)).journal(&folder).run().expect("a count");
         assert_eq!((outcome.total, outcome.units_before), (Some(92), 4));
         assert_eq!(outcome.engine, Engine::Bitmask);

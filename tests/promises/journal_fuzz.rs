@@ -10,13 +10,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use nqueens::record::{JournalError, Record, Records, journals_in};
-use nqueens::{Cancel, Count, Engine, Error, Kernel, Plan, Shard};
+use nqueens::journal::{JournalError, Record, Records};
+use nqueens::plan::Plan;
+use nqueens::{Cancel, Count, Engine, Error, Kernel, Shard};
 use proptest::prelude::*;
 
 use crate::common::{
-    counts, first_line_with_check_digits, fresh_folder, plan_of, read, record_of, size,
-    units_of_line, with_check_digits,
+    counts, first_line_with_check_digits, fresh_folder, journals_in, plan_of, read, record_of,
+    size, units_of_line, with_check_digits,
 };
 
 /// A small board with many units, and lines of one and of several.
@@ -53,8 +54,8 @@ fn whole() -> &'static Whole {
             journals.push((PathBuf::from(name), fs::read(&path).expect("readable")));
         }
         let plan = plan_of(size(N), Engine::Subtrees, None);
-        let counts =
-            (0..plan.units()).map(|unit| plan.worker(Kernel::detect()).count(unit, &Cancel::new()));
+        let counts = (0..plan.units())
+            .map(|unit| plan.worker(Kernel::detect()).expect("memory").count(unit, &Cancel::new()));
         let counts = counts.collect::<Result<_, _>>().expect("small units");
         Whole { journals, counts }
     })
@@ -352,17 +353,17 @@ proptest! {
         let units = whole().counts.len();
 
         match Records::read(&[&folder]) {
-            Ok(Records { first: None, second: None, .. }) => {
+            Ok(records) if records.first().or(records.second()).is_none() => {
                 prop_assert!(files.iter().all(Vec::is_empty) && !left.has_first);
             }
             Ok(records) => {
-                prop_assert!(left.has_first && records.second.is_none());
+                prop_assert!(left.has_first && records.second().is_none());
                 prop_assert_eq!(&named(records.left_out()), &left.damaged);
-                let record = records.first.expect("the first count");
-                prop_assert!(is_true(&record), "{record:?}");
-                prop_assert!(record.finished().eq(left.units.iter().copied()), "{record:?}");
+                let record = records.first().expect("the first pass");
+                prop_assert!(is_true(record), "{record:?}");
+                prop_assert!(counts(record).keys().eq(&left.units), "{record:?}");
                 let total = (left.units.len() == units).then_some(TOTAL);
-                prop_assert_eq!((record.total(), record.disputes()), (total, &[][..]));
+                prop_assert_eq!((record.total(), record.differences()), (total, &[][..]));
             }
             Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
                 prop_assert!(!left.has_first);
@@ -382,11 +383,10 @@ proptest! {
             prop_assert_eq!(&fs::read(folder.join(name))?, bytes, "it is only read");
         }
         // The next count finds nothing to do.
-        let all = journals_in(&[&folder])?;
+        let all = journals_in(&folder);
         prop_assert_eq!(count().journal(&folder).run()?.units_before, units);
-        prop_assert_eq!(&journals_in(&[&folder])?, &all);
-        let plan = Arc::new(plan_of(size(N), Engine::Subtrees, None));
-        let after = Record::read(&plan, &all)?;
+        prop_assert_eq!(&journals_in(&folder), &all);
+        let after = record_of(&all);
         prop_assert!(is_true(&after));
         prop_assert_eq!(after.total(), Some(TOTAL));
     }
@@ -398,7 +398,7 @@ proptest! {
         let _ = read(&path);
         let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {}", foreign_plan()));
         fs::write(&path, [first.as_bytes(), &bytes].concat())?;
-        prop_assert_eq!(record_of(&[&path]).sum().units, 0);
+        prop_assert_eq!(record_of(&[&path]).units_done(), 0);
     }
 
     /// First lines with the right CRC, almost none of which names a plan.
@@ -462,7 +462,7 @@ proptest! {
             }
         }
         prop_assert_eq!(named, damaged);
-        let disputed: Vec<usize> = record.disputes().iter().map(|dispute| dispute.unit).collect();
+        let disputed: Vec<usize> = record.differences().iter().map(|dispute| dispute.unit).collect();
         let differing = votes.iter().filter(|(_, votes)| votes.len() > 1);
         prop_assert_eq!(disputed, differing.map(|(unit, _)| *unit).collect::<Vec<_>>());
     }

@@ -3,9 +3,10 @@
 //! written survives its process, so these tests compare what is finished with the lines in the file.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use nqueens::{Cancel, Count, Engine, Kernel, OnProgress, SoFar, UnitsDone};
+use nqueens::{Cancel, Count, Engine, Kernel};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::common::{fresh_folder, record_of, size};
 
@@ -14,12 +15,15 @@ fn allowed_loss(age: Duration) -> Duration {
     (age / 100).clamp(Duration::from_millis(100), Duration::from_secs(10))
 }
 
-/// What an observer has heard.
-#[derive(Default)]
-struct Seen {
-    /// The reports whose units are in no line of the journal yet.
-    unrecorded: Vec<UnitsDone>,
-    reports: usize,
+/// A report that an observer has heard: the finished units, and the CPU time that the one counting thread had used.
+struct Report {
+    units_done: usize,
+    cpu_time: Duration,
+}
+
+/// The CPU time that this thread has used.
+fn thread_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().expect("a time")
 }
 
 /// A count that takes seconds for each range of units that a thread takes at once, and milliseconds for a unit, so the
@@ -29,29 +33,33 @@ struct Seen {
 fn a_kill_loses_little_of_the_finished_work() {
     let folder = fresh_folder("kill-little");
     let cancel = Cancel::new();
-    let seen = Mutex::new(Seen::default());
-    let observer = OnProgress(|so_far: &SoFar<'_>| {
-        let done = so_far.newest;
-        let mut seen = seen.lock().expect("no panic");
-        let record = record_of(&[&folder]);
-        seen.unrecorded.retain(|report| record.count(report.units.start).is_none());
+    let reports: Mutex<Vec<Report>> = Mutex::default();
+    let begun = Instant::now();
+    let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::PORTABLE).threads(1);
+    let count = count.journal(&folder).cancel_on(&cancel).on_progress(|progress| {
+        let cpu_time = thread_time();
+        let age = begun.elapsed();
+        let mut reports = reports.lock().expect("no panic");
+        let recorded = record_of(&[&folder]).units_done();
+        let is_recorded = |report: &&Report| report.units_done <= recorded;
         // The report that comes just now is not among them, because its units may still be written.
-        let lost: Duration = seen.unrecorded.iter().map(|report| report.cpu_time).sum();
-        assert!(
-            lost <= allowed_loss(done.elapsed) + Duration::from_millis(20),
-            "a kill after {:?} would lose {lost:?} in {} reports",
-            done.elapsed,
-            seen.unrecorded.len()
-        );
-        seen.unrecorded.push(done.clone());
-        seen.reports += 1;
-        if seen.reports == 20 {
+        if let Some(last) = reports.last()
+            && !is_recorded(&last)
+        {
+            let kept =
+                reports.iter().rfind(is_recorded).map_or(Duration::ZERO, |kept| kept.cpu_time);
+            let lost = last.cpu_time - kept;
+            assert!(
+                lost <= allowed_loss(age) + Duration::from_millis(20),
+                "a kill after {age:?} would lose {lost:?}"
+            );
+        }
+        reports.push(Report { units_done: progress.units_done(), cpu_time });
+        if reports.len() == 20 {
             cancel.cancel();
         }
     });
-    let count = Count::new(size(22)).engine(Engine::Colours).kernel(Kernel::PORTABLE).threads(1);
-    let stopped = count.journal(&folder).stop_on(&cancel).observer(&observer).run();
-    let stopped = stopped.expect("a part of a count");
+    let stopped = count.run().expect("a part of a count");
     assert!(!stopped.is_complete(), "the count takes minutes");
 }
 

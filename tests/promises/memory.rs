@@ -18,7 +18,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
-use nqueens::{Cancel, Count, Engine, Error, OnProgress, SoFar};
+use nqueens::{Cancel, Count, Engine, Error, Progress};
 
 use crate::common::{
     NQUEENS, Running, arg, contents, count_into, finish, first_line_with_check_digits, fresh,
@@ -404,8 +404,8 @@ fn a_program_may_say_how_much_memory_is_available() {
     // The plan of the journal has to obey as well, whose units take more than a megabyte.
     let folder = fresh("memory-stated");
     let cancel = Cancel::new();
-    let stops = OnProgress(|_: &SoFar<'_>| cancel.cancel());
-    let begun = count.clone().journal(&folder).observer(&stops).stop_on(&cancel).run();
+    let count_one_unit = count.clone().journal(&folder).cancel_on(&cancel);
+    let begun = count_one_unit.on_progress(|_| cancel.cancel()).run();
     assert!(!begun.expect("one unit").is_complete());
     let refused = count.journal(&folder).memory(1 << 20).run().expect_err("too little");
     assert!(matches!(refused, Error::LacksMemory(_)), "{refused:?}");
@@ -533,7 +533,7 @@ fn an_allocation_that_fails_loses_no_journal() {
     assert!(lowered.expect("prlimit of util-linux").success());
     let ended = finish(counting);
     assert_eq!(ended.status.signal(), Some(signal_hook::consts::SIGABRT), "{ended:?}");
-    assert!(contents(&folder).sum().units >= units);
+    assert!(contents(&folder).units_done() >= units);
 }
 
 #[test]

@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use nqueens::{Count, Engine, Plan, Shard};
+use nqueens::plan::Plan;
+use nqueens::{Count, Engine, Shard};
 
 use super::shards::count_shards;
 use super::status::start_endless;
 use crate::common::{
-    arg, contents, first_line_with_check_digits, fresh, fresh_folder, output, plan_of,
+    arg, contents, counts, first_line_with_check_digits, fresh, fresh_folder, output, plan_of,
     raise_first_count, refused, result, size, with_check_digits,
 };
 
@@ -30,13 +31,11 @@ fn what_is_missing_is_named() {
     let folder = fresh("missing");
     count_shards(12, &[0, 1, 4], 6, &folder);
     let merged = contents(&folder);
-    for number in [None, Some(6)] {
-        let shards = merged.shards(number).expect("in range");
-        assert_eq!((shards.number, shards.complete), (6, vec![0, 1, 4]));
-        assert_eq!((shards.running, shards.missing), (vec![], vec![2, 3, 5]));
-    }
-    for shards in [0, Shard::MAX_SHARDS + 1, usize::MAX] {
-        assert!(merged.shards(shards).is_err(), "{shards} shards");
+    let indices: Vec<usize> =
+        merged.missing_shards(6).expect("in range").into_iter().map(Shard::index).collect();
+    assert_eq!(indices, [2, 3, 5]);
+    for shards in [0, 1_000_001, usize::MAX] {
+        assert!(merged.missing_shards(shards).is_err(), "{shards} shards");
     }
     assert!(merged.total().is_none());
     for index in 0..6 {
@@ -46,7 +45,7 @@ fn what_is_missing_is_named() {
             assert_eq!(is_finished, [0, 1, 4].contains(&index), "unit {unit} of shard {index}");
         }
     }
-    assert_eq!(merged.finished().count(), merged.sum().units);
+    assert_eq!(counts(&merged).len(), merged.units_done());
 }
 
 /// A job file pastes the answer into `--array=`, so nothing else may be on stdout.

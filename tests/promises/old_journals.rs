@@ -15,12 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::{Records, journals_in};
-use nqueens::{Count, Engine, Shard, WhichCount};
+use nqueens::journal::Records;
+use nqueens::plan::Pass;
+use nqueens::{Count, Engine, Shard};
 
 use crate::common::{
-    arg, contents, counts, fresh_folder, journal_in, json, keep_lines, output, raise_counts,
-    record_of, size, stderr, stdout, with_check_digits,
+    arg, contents, counts, fresh_folder, journal_in, journals_in, json, keep_lines, output,
+    raise_counts, record_of, repeated, size, stderr, stdout, with_check_digits,
 };
 
 const FOLDER: &str = "tests/data/journals-a29a221";
@@ -28,10 +29,10 @@ const FOLDER: &str = "tests/data/journals-a29a221";
 const BUILD: &str = "0.1.0+a29a221";
 
 use Engine::{Bitmask, BoardScan, BoolArrays, Colours, Subtrees};
-use WhichCount::{First, Second};
+use Pass::{First, Second};
 
 /// The finished journals: name, board, engine, first or second count.
-const FINISHED: [(&str, u32, Engine, WhichCount); 12] = [
+const FINISHED: [(&str, u32, Engine, Pass); 12] = [
     ("board-scan-first", 9, BoardScan, First),
     ("board-scan-second", 9, BoardScan, Second),
     ("bool-arrays-first", 9, BoolArrays, First),
@@ -47,7 +48,7 @@ const FINISHED: [(&str, u32, Engine, WhichCount); 12] = [
 ];
 
 /// The journals of counts that have units left: name, board, first or second count, finished units.
-const UNFINISHED: [(&str, u32, WhichCount, usize); 3] = [
+const UNFINISHED: [(&str, u32, Pass, usize); 3] = [
     ("bitmask-stopped", 15, First, 8),
     ("colours-stopped", 18, Second, 10_019),
     ("subtrees-cut-off", 11, Second, 28),
@@ -63,7 +64,7 @@ fn copy(test: &str, name: &str) -> PathBuf {
 /// Copies the folder of shards, of which shard 1/3 is missing.
 fn copy_shards(test: &str) -> PathBuf {
     let folder = fresh_folder(&format!("old-{test}"));
-    for path in journals_in(&[Path::new(FOLDER).join("shards")]).expect("a folder") {
+    for path in journals_in(&Path::new(FOLDER).join("shards")) {
         fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("room");
     }
     folder
@@ -75,18 +76,18 @@ fn total(n: u32) -> u128 {
 
 /// Counts in the folder of a journal whose units are not to be counted again. Nothing but the board is named, so the engine
 /// is that of the journal.
-fn resume(path: &Path, n: u32, which: WhichCount) {
+fn resume(path: &Path, n: u32, pass: Pass) {
     let folder = path.parent().expect("a folder");
     let before = counts(&contents(path));
     let bytes = fs::read(path).expect("readable");
-    let outcome = Count::new(size(n)).which_count(which).threads(2).journal(folder).run();
+    let outcome = Count::new(size(n)).pass(pass).threads(2).journal(folder).run();
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((outcome.total, outcome.units_before), (Some(total(n)), before.len()), "{path:?}");
     assert_eq!((outcome.left_out, outcome.journal_fault), (Vec::new(), None), "{path:?}");
     assert_eq!(outcome.journal.is_some(), before.len() < outcome.units, "{path:?}");
 
     let after = contents(folder);
-    assert_eq!((after.total(), after.repeated()), (Some(total(n)), 0), "{path:?}");
+    assert_eq!((after.total(), repeated(&after)), (Some(total(n)), 0), "{path:?}");
     let counts: BTreeMap<_, _> = counts(&after);
     assert!(before.iter().all(|(unit, count)| counts.get(unit) == Some(count)), "{path:?}");
     assert_eq!(fs::read(path).expect("readable"), bytes, "{path:?}: it is only read");
@@ -94,16 +95,16 @@ fn resume(path: &Path, n: u32, which: WhichCount) {
 
 #[test]
 fn finished_journals_give_their_totals() {
-    for (name, n, engine, which) in FINISHED {
+    for (name, n, engine, pass) in FINISHED {
         let path = copy("finished", name);
         let held = contents(&path);
         let plan = held.plan();
-        assert_eq!((plan.size(), plan.engine(), plan.which_count()), (size(n), engine, which));
+        assert_eq!((plan.size(), plan.engine(), plan.pass()), (size(n), engine, pass));
         assert_eq!(held.total(), Some(total(n)), "{name}");
-        let builds: BTreeSet<&str> = held.runs().map(|run| &*run.version).collect();
+        let builds: BTreeSet<&str> = held.runs().map(|run| run.version()).collect();
         assert!(builds.into_iter().eq([BUILD]), "{name}");
 
-        resume(&path, n, which);
+        resume(&path, n, pass);
         for command in ["merge", "status", "verify"] {
             let answer = output(&[command, "--json", arg(&path)]);
             assert_eq!(answer.status.code(), Some(0), "{command} {name}: {answer:?}");
@@ -119,7 +120,7 @@ fn finished_journals_give_their_totals() {
 fn journals_of_builds_that_resumed_in_place_give_their_totals() {
     for build in ["6d48474", "8781692"] {
         let from = Path::new("tests/data").join(format!("journals-{build}"));
-        for (name, n, which, is_finished) in [
+        for (name, n, pass, is_finished) in [
             ("finished", 10, First, true),
             ("second", 10, Second, true),
             ("stopped", 16, First, false),
@@ -133,17 +134,17 @@ fn journals_of_builds_that_resumed_in_place_give_their_totals() {
             fs::copy(from.join(format!("{name}.journal")), &path).expect("room");
             let held = record_of(&[&path]);
             assert_eq!(held.total(), is_finished.then_some(total(n)), "{build}, {name}");
-            assert!(held.runs().all(|run| run.version.ends_with(build)), "{build}, {name}");
-            assert!(held.sum().units > 0, "{build}, {name}");
-            let count = Count::new(size(n)).which_count(which).threads(2).journal(&folder);
+            assert!(held.runs().all(|run| run.version().ends_with(build)), "{build}, {name}");
+            assert!(held.units_done() > 0, "{build}, {name}");
+            let count = Count::new(size(n)).pass(pass).threads(2).journal(&folder);
             let outcome = count.run().expect("a count");
             assert_eq!(outcome.total, Some(total(n)), "{build}, {name}");
-            assert_eq!(outcome.units_before, held.sum().units, "{build}, {name}");
+            assert_eq!(outcome.units_before, held.units_done(), "{build}, {name}");
             let merged = record_of(&[&folder]);
-            assert_eq!((merged.total(), merged.repeated()), (Some(total(n)), 0), "{build}, {name}");
+            assert_eq!((merged.total(), repeated(&merged)), (Some(total(n)), 0), "{build}, {name}");
         }
         let shards = contents(&from.join("shards"));
-        assert_eq!((shards.total(), shards.files().len()), (Some(total(9)), 3), "{build}");
+        assert_eq!((shards.total(), shards.runs().count()), (Some(total(9)), 3), "{build}");
     }
 }
 
@@ -168,24 +169,24 @@ fn all_builds_are_named_if_there_are_several() {
 
 #[test]
 fn the_first_half_of_a_journal_is_resumed() {
-    for (name, n, _, which) in FINISHED {
+    for (name, n, _, pass) in FINISHED {
         let path = copy("half", name);
         let lines = fs::read_to_string(&path).expect("text").lines().count();
         keep_lines(&path, lines / 2);
-        let held = contents(&path).sum().units;
+        let held = contents(&path).units_done();
         assert!(0 < held && held < contents(&path).plan().units(), "{name}: {held} units");
-        resume(&path, n, which);
+        resume(&path, n, pass);
     }
 }
 
 #[test]
 fn stopped_and_cut_off_counts_are_resumed() {
-    for (name, n, which, units) in UNFINISHED {
+    for (name, n, pass, units) in UNFINISHED {
         let path = copy("unfinished", name);
         let held = contents(&path);
-        assert_eq!((held.sum().units, held.total()), (units, None), "{name}");
+        assert_eq!((held.units_done(), held.total()), (units, None), "{name}");
         assert_eq!(output(&["merge", arg(&path)]).status.code(), Some(3), "{name}");
-        resume(&path, n, which);
+        resume(&path, n, pass);
     }
 }
 
@@ -218,20 +219,20 @@ fn the_missing_shard_of_a_folder_is_counted() {
         assert_eq!(outcome.units_before, before, "shard {index}");
     }
     let merged = contents(&folder);
-    assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
-    assert_eq!(merged.files().len(), 3);
+    assert_eq!((merged.total(), repeated(&merged)), (Some(14_200), 0));
+    assert_eq!(journals_in(&folder).len(), 3);
     assert_eq!(stdout(&output(&["merge", "--quiet", arg(&folder)])), "14200\n");
 }
 
 #[test]
 fn a_whole_count_skips_the_shards_of_a_folder() {
     let folder = copy_shards("whole");
-    let held = contents(&folder).sum().units;
+    let held = contents(&folder).units_done();
     let outcome = Count::new(size(12)).threads(2).journal(&folder).run().expect("a count");
     assert_eq!((outcome.total, outcome.units_before), (Some(14_200), held));
     assert!(held > 0);
     let merged = contents(&folder);
-    assert_eq!((merged.total(), merged.repeated()), (Some(14_200), 0));
+    assert_eq!((merged.total(), repeated(&merged)), (Some(14_200), 0));
 }
 
 /// What `cat` makes of the shards is a journal, too.
@@ -239,7 +240,7 @@ fn a_whole_count_skips_the_shards_of_a_folder() {
 fn joined_shards_are_one_journal() {
     let folder = copy_shards("joined");
     let mut joined = Vec::new();
-    for path in journals_in(&[&folder]).expect("a folder") {
+    for path in journals_in(&folder) {
         joined.extend(fs::read(&path).expect("readable"));
     }
     let path = fresh_folder("old-joined-one").join("joined.journal");
@@ -295,7 +296,7 @@ fn lines_of_older_builds_settle_a_unit() {
         fs::copy(old, folder.join(format!("{name}.journal"))).expect("room");
     }
     let record = record_of(&[&folder]);
-    let [dispute] = record.disputes() else { panic!("{:?}", record.disputes()) };
+    let [dispute] = record.differences() else { panic!("{:?}", record.differences()) };
     assert_eq!((dispute.unit, record.total()), (unit, Some(2680)));
     let merged = output(&["merge", "--quiet", arg(&folder)]);
     assert_eq!((merged.status.code(), stdout(&merged)), (Some(0), "2680\n"), "{merged:?}");

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
-use nqueens::record::journals_in;
-
 use super::status::start_endless;
 use crate::common::{
-    NQUEENS, arg, as_folder, contents, fresh_folder, journal_of, json, keep_lines, nqueens, output,
-    refused, run, stderr, stdout, with_check_digits, without_check_digits,
+    NQUEENS, arg, as_folder, contents, fresh_folder, journal_of, journals_in, json, keep_lines,
+    nqueens, output, refused, run, stderr, stdout, with_check_digits, without_check_digits,
 };
 
 /// A folder with a complete, a partial and a missing shard, whose name is not plain text.
@@ -24,7 +22,7 @@ fn three_shards(name: &str) -> PathBuf {
         assert_eq!(counted.status.code(), Some(0), "{}", stderr(&counted));
     }
     // Only the first line of units is left of the second shard.
-    let journals = journals_in(&[&folder]).expect("a folder");
+    let journals = journals_in(&folder);
     let second = journals[1].clone();
     keep_lines(&second, 3);
     folder
@@ -112,7 +110,7 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
     let shown = output(&["status", arg(&path)]);
     assert!(stdout(&shown).contains("total        2279184\n"), "{shown:?}");
     let done = "done         ";
-    let units = contents(&path).sum().units;
+    let units = contents(&path).units_done();
     assert!(units > 1000, "{units}");
     // Without spaces, so that it can be searched and parsed.
     assert!(stdout(&shown).contains(&format!("{done}{units} units, 100 %,")), "{shown:?}");
@@ -147,7 +145,7 @@ fn a_page_replaces_what_is_named_html_and_nothing_else() {
         assert!(stdout(&written).contains("shards       missing: shards 1/4 to 3/4"));
     }
     assert!(fs::read_to_string(&out).expect("text").ends_with("</html>"));
-    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
+    let journal = journals_in(&folder)[0].clone();
     let before = fs::read(&journal).expect("readable");
     for path in [&journal, &folder] {
         refused(&write(path, &[]), 2, &["--html", "name a file that ends in .html"]);
@@ -180,7 +178,7 @@ fn a_page_can_be_read_by_others() {
 #[test]
 fn a_page_replaces_a_link_and_not_what_it_leads_to() {
     let folder = three_shards("status-link");
-    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
+    let journal = journals_in(&folder)[0].clone();
     let before = fs::read(&journal).expect("readable");
     let link = folder.join("status.html");
     std::os::unix::fs::symlink(&journal, &link).expect("a link");
@@ -217,7 +215,7 @@ fn a_page_names_absolute_paths() {
 fn processes_that_look_alike_are_all_shown() {
     let folder = fresh_folder("status-alike");
     let (mut child, _) = start_endless(&[], &as_folder(&folder));
-    let journal = journals_in(&[&folder]).expect("a folder")[0].clone();
+    let journal = journals_in(&folder)[0].clone();
     // The journal of another process of this host, which has just as much.
     let twin = folder.join("n16-0000-of-0001.host.1.journal");
     fs::copy(&journal, &twin).expect("room");

@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use nqueens::{Cancel, Engine, Kernel, Plan, Solution, Solutions};
+use nqueens::plan::Plan;
+use nqueens::{Cancel, Engine, Kernel, Solution, Solutions};
 
 use crate::common::{plan_of, size};
 
@@ -13,7 +14,7 @@ use crate::common::{plan_of, size};
 fn plan_hashes_stay_what_they_were() {
     let hash = |n, engine, rows| {
         let plan = plan_of(size(n), engine, Some(rows));
-        (plan.units(), plan.hash())
+        (plan.units(), plan.id())
     };
     let mut text = String::new();
     for n in [0, 1, 3, 4, 8, 13, 20, 25, 27] {
@@ -36,7 +37,7 @@ fn a_plan_hash_tells_plans_apart() {
         for &engine in Engine::ALL {
             let rows = if engine == Engine::Subtrees { 1..=3 } else { 2..=2 };
             for rows in rows {
-                hashes.push(plan_of(size(n), engine, Some(rows)).hash());
+                hashes.push(plan_of(size(n), engine, Some(rows)).id());
             }
         }
     }
@@ -97,7 +98,7 @@ fn units_count_the_solutions_that_they_name() {
             Engine::ALL.iter().copied().filter(|engine| Plan::new(size(n), *engine, None).is_ok())
         {
             let plan = plan_of(size(n), engine, None);
-            let mut worker = plan.worker(Kernel::detect());
+            let mut worker = plan.worker(Kernel::detect()).expect("memory");
             for unit in 0..plan.units() {
                 let domains = plan.domains(unit);
                 let named: u64 = solutions.iter().map(|solution| domains.times(solution)).sum();

@@ -5,7 +5,8 @@
 //! solutions, with white and black queens together. Of the program they use only the units: which columns each row
 //! allows, and how many times a solution is counted.
 
-use nqueens::{Cancel, Engine, Kernel, Plan, RowDomains, Solution, WhichCount};
+use nqueens::plan::{Pass, Plan, RowDomains};
+use nqueens::{Cancel, Engine, Kernel, Solution};
 
 use crate::common::{kernels, plan_of, size};
 
@@ -15,8 +16,7 @@ fn plan(n: u32, engine: Engine, split_rows: usize) -> Plan {
 
 /// Makes the plans of the first and of the second count.
 fn both_counts(n: u32, engine: Engine, split_rows: usize) -> [Plan; 2] {
-    [WhichCount::First, WhichCount::Second]
-        .map(|which| plan(n, engine, split_rows).for_count(which))
+    [Pass::First, Pass::Second].map(|pass| plan(n, engine, split_rows).for_pass(pass))
 }
 
 fn recount(plan: &Plan, unit: usize) -> u64 {
@@ -73,7 +73,8 @@ fn compare_with_kernels(
     count: fn(&Plan, usize) -> u64,
 ) -> u128 {
     let cancel = Cancel::new();
-    let mut workers: Vec<_> = kernels.iter().map(|kernel| plan.worker(*kernel)).collect();
+    let mut workers: Vec<_> =
+        kernels.iter().map(|kernel| plan.worker(*kernel).expect("memory")).collect();
     let mut sum = 0;
     for unit in units {
         let expected = count(plan, unit);

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::record::JournalError;
-use nqueens::{Cancel, Count, Engine, Error, Observer, Plan, SoFar};
+use nqueens::journal::JournalError;
+use nqueens::plan::Plan;
+use nqueens::{Cancel, Count, Engine, Error, Observer, Progress};
 
 use crate::common::{
-    as_folder, contents, fresh_folder, journal_error, json, kernels, nqueens, record_of, run, size,
-    stdout, units_of_line,
+    as_folder, contents, cpu_time, fresh_folder, journal_error, journals_in, json, kernels,
+    nqueens, record_of, run, size, stdout, units_of_line,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -24,7 +25,7 @@ struct StopAfter<'a> {
 }
 
 impl Observer for StopAfter<'_> {
-    fn units_done(&self, _: &SoFar<'_>) {
+    fn progress(&self, _: &Progress<'_>) {
         if self.reports.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.cancel.cancel();
         }
@@ -35,7 +36,7 @@ impl Observer for StopAfter<'_> {
 struct PanicAfter(AtomicUsize);
 
 impl Observer for PanicAfter {
-    fn units_done(&self, _: &SoFar<'_>) {
+    fn progress(&self, _: &Progress<'_>) {
         let before = self.0.fetch_sub(1, Ordering::SeqCst);
         assert_ne!(before, 1, "this panic is part of a test");
     }
@@ -47,10 +48,10 @@ fn a_panic_loses_no_finished_unit() {
     let observer = PanicAfter(20.into());
     // Seconds of work, so the other thread is still counting.
     let count = Count::new(size(19)).threads(2).journal(&path).observer(&observer);
-    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| count.run()));
+    let ended = std::panic::catch_unwind(|| count.run());
     assert!(ended.is_err(), "the panic reaches the caller");
     let contents = contents(&path);
-    assert!(contents.sum().units >= 20, "{:?}", contents.sum());
+    assert!(contents.units_done() >= 20, "{}", contents.units_done());
     assert!(contents.total().is_none(), "the other thread stops");
 }
 
@@ -76,18 +77,19 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
         let count = Count::new(size(n)).kernel(kernel);
         // Only the first run names the engine; the others find it in the journal.
         let count = if stops == 0 { count.engine(engine) } else { count };
-        let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).stop_on(&cancel);
+        let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel_on(&cancel);
         let outcome = count.run().expect("a count, or a part of it");
-        let units_of_runs: usize = outcome.runs.iter().map(|run| run.units).sum();
+        let units_of_runs: usize = outcome.runs.iter().map(|run| run.units()).sum();
         assert_eq!(outcome.kernel, kernel);
-        assert_eq!((outcome.runs.len(), units_of_runs), (stops + 1, outcome.done.units));
+        assert_eq!((outcome.runs.len(), units_of_runs), (stops + 1, outcome.units_done));
         if outcome.is_complete() {
             break outcome;
         }
-        let done = outcome.done;
-        assert!(before < done.units && outcome.total.is_none(), "{done:?}");
-        assert_eq!(contents(&path).sum(), done, "nothing is lost");
-        before = done.units;
+        assert!(before < outcome.units_done && outcome.total.is_none(), "{outcome:?}");
+        let held = contents(&path);
+        let found = (held.units_done(), held.solutions());
+        assert_eq!(found, (outcome.units_done, outcome.solutions), "nothing is lost");
+        before = outcome.units_done;
         stops += 1;
     };
     assert!(stops >= 2, "{stops}");
@@ -96,8 +98,8 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
         (Some(total), engine, before)
     );
     let contents = contents(&path);
-    assert_eq!(contents.files().len(), stops + 1, "a file for each run");
-    assert_eq!(contents.runs().map(|run| run.units).sum::<usize>(), outcome.units);
+    assert_eq!(journals_in(&path).len(), stops + 1, "a file for each run");
+    assert_eq!(contents.runs().map(|run| run.units()).sum::<usize>(), outcome.units);
 }
 
 /// A reader would take the time of the last run for that of the whole count, and cite it.
@@ -110,7 +112,7 @@ fn a_resumed_count_says_what_all_its_runs_took() {
         let record = || record_of(&[&place]);
         let once = count(&[]);
         assert!(!stdout(&once).contains("all runs") && !stdout(&once).contains(" units\ntime"));
-        let path = record().files()[0].path.clone();
+        let path = journals_in(&place)[0].clone();
         let text = fs::read_to_string(&path).expect("text");
         let (kept, last) = text.trim_end().rsplit_once('\n').expect("lines");
         fs::write(&path, format!("{kept}\n")).expect("room");
@@ -125,7 +127,7 @@ fn a_resumed_count_says_what_all_its_runs_took() {
         let object = json(&count(&["--json"]));
         assert_eq!(object["journal"]["runs"], 2, "nothing was left to count: {object}");
         let cpu_seconds = object["journal"]["cpu_seconds"].as_f64().expect("a number");
-        let of_all = record().cpu_time().as_secs_f64();
+        let of_all = cpu_time(&record()).as_secs_f64();
         assert!((cpu_seconds - of_all).abs() < 1e-5 && of_all > 0.0, "{object}, not {of_all}");
     }
 }
@@ -156,7 +158,7 @@ fn impossible_settings_are_refused_before_a_journal_is_made() {
 fn two_writers_are_kept_apart() {
     struct Second<'a>(&'a Path, AtomicUsize);
     impl Observer for Second<'_> {
-        fn units_done(&self, _: &SoFar<'_>) {
+        fn progress(&self, _: &Progress<'_>) {
             let second = Count::new(size(14)).engine(Engine::Bitmask).threads(1).journal(self.0);
             match second.run() {
                 // Once the last unit is recorded, nothing is left to count.

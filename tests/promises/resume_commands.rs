@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use nqueens::record::journals_in;
-
 use super::status::start_endless;
 use crate::common::{
-    arg, count_shard, fresh_folder, journal_in, json, keep_lines, nqueens, output, run,
-    run_in_shell, set_aside, stdout,
+    arg, count_shard, fresh_folder, journal_in, journals_in, json, keep_lines, nqueens, output,
+    run, run_in_shell, set_aside, stdout,
 };
 
 /// The command that `status` prints for these journals, if there is one.
@@ -156,7 +154,7 @@ fn the_command_names_the_plan() {
     for (number, plan) in plans.into_iter().enumerate() {
         let count = ["count", "14", "--journal", arg(&folder)];
         assert_eq!(output(&[&count[..], plan].concat()).status.code(), Some(0), "{plan:?}");
-        let files = journals_in(&[&folder]).expect("a folder");
+        let files = journals_in(&folder);
         let made = files.iter().find(|path| !paths.contains(*path)).expect("a new file");
         let path = folder.join(format!("{number}.journal"));
         fs::rename(made, &path).expect("it is there");
@@ -164,10 +162,10 @@ fn the_command_names_the_plan() {
         paths.push(path);
     }
     for path in &paths {
-        let before = journals_in(&[&folder]).expect("a folder");
+        let before = journals_in(&folder);
         let command = resume_command(slice::from_ref(path)).expect("units are missing");
         run_in_shell(&command);
-        let mut files = journals_in(&[&folder]).expect("a folder");
+        let mut files = journals_in(&folder);
         files.retain(|file| !before.contains(file));
         assert_eq!(files.len(), 1, "{command}");
         files.push(path.clone());
@@ -185,7 +183,7 @@ fn the_command_works_beside_journals_of_another_board() {
     assert_eq!(output(&["count", "10", "--journal", arg(&folder)]).status.code(), Some(0));
     let is_of_10 = |path: &PathBuf| arg(path).contains("n10-");
     let of_12 = || {
-        let all = journals_in(&[&folder]).expect("a folder");
+        let all = journals_in(&folder);
         all.into_iter().filter(|path| !is_of_10(path)).collect::<Vec<_>>()
     };
     let command = resume_command(&paths[1..]).expect("two shards are missing");

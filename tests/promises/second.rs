@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::record::Records;
-use nqueens::verify::choose_units;
-use nqueens::{Cancel, Count, Engine, Kernel, Plan, Shard, Solutions, WhichCount, Worker};
+use nqueens::journal::Records;
+use nqueens::plan::{Pass, Plan, Worker};
+use nqueens::{Cancel, Count, Engine, Kernel, Shard, Solutions};
 use serde_json::Value;
 
 #[cfg(target_os = "linux")]
@@ -24,10 +24,10 @@ fn check(plan: Plan, kernel: Kernel, units: impl IntoIterator<Item = usize>) {
     let n = plan.size();
     let engine = plan.engine();
     let split_rows = plan.split_rows();
-    let second = plan_of(n, engine, split_rows).for_count(WhichCount::Second);
-    assert_eq!(plan.hash(), second.hash());
-    let mut first_worker = plan.worker(kernel);
-    let mut second_worker = second.worker(kernel);
+    let second = plan_of(n, engine, split_rows).for_pass(Pass::Second);
+    assert_eq!(plan.id(), second.id());
+    let mut first_worker = plan.worker(kernel).expect("memory");
+    let mut second_worker = second.worker(kernel).expect("memory");
     for unit in units {
         let first_count = first_worker.count(unit, &cancel).expect("a count");
         let second_count = second_worker.count(unit, &cancel).expect("a count");
@@ -215,14 +215,14 @@ fn a_stranger_can_count_the_units_of_both_counts() {
     }
 }
 
-fn count(n: u32, which: WhichCount) -> Count<'static> {
-    Count::new(size(n)).which_count(which).threads(1)
+fn count(n: u32, pass: Pass) -> Count<'static> {
+    Count::new(size(n)).pass(pass).threads(1)
 }
 
 /// Counts a shard of two into a folder. Returns the path of its journal.
-fn count_shard_of_two(index: usize, which: WhichCount, folder: &Path) -> PathBuf {
+fn count_shard_of_two(index: usize, pass: Pass, folder: &Path) -> PathBuf {
     let shard = Shard::new(index, 2).expect("in range");
-    let count = count(12, which).shard(shard).journal(folder);
+    let count = count(12, pass).shard(shard).journal(folder);
     let outcome = count.run().expect("a shard");
     assert_eq!(outcome.units_before, 0, "the units of the other count are not its own");
     let again = count.run().expect("a shard");
@@ -232,22 +232,22 @@ fn count_shard_of_two(index: usize, which: WhichCount, folder: &Path) -> PathBuf
 
 /// Counts both shards of two, both counts, into one folder. Returns the paths of the first count, then of the second.
 fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
-    [WhichCount::First, WhichCount::Second]
-        .map(|which| (0..2).map(|index| count_shard_of_two(index, which, folder)).collect())
+    [Pass::First, Pass::Second]
+        .map(|pass| (0..2).map(|index| count_shard_of_two(index, pass, folder)).collect())
 }
 
 #[test]
 fn both_counts_can_share_a_folder() {
     let folder = fresh_folder("second-folder");
     let paths = both_counts(&folder);
-    for (which, paths) in [WhichCount::First, WhichCount::Second].into_iter().zip(&paths) {
+    for (pass, paths) in [Pass::First, Pass::Second].into_iter().zip(&paths) {
         for path in paths {
-            assert_eq!(contents(path).plan().which_count(), which);
+            assert_eq!(contents(path).plan().pass(), pass);
             let name = path.file_name().and_then(std::ffi::OsStr::to_str).expect("text");
-            assert_eq!(name.starts_with("n12-second-000"), which == WhichCount::Second, "{name}");
+            assert_eq!(name.starts_with("n12-second-000"), pass == Pass::Second, "{name}");
         }
         let merged = record_of(paths);
-        assert_eq!((merged.sum().solutions, merged.plan().which_count()), (14_200, which));
+        assert_eq!((merged.solutions(), merged.plan().pass()), (14_200, pass));
     }
     let [first, second] = &paths;
     let header = fs::read_to_string(&second[0]).expect("text").lines().next().map(str::to_owned);
@@ -257,7 +257,7 @@ fn both_counts_can_share_a_folder() {
 
     for paths in [[&first[0], &second[0]], [&second[0], &first[0]]] {
         let mixed = Records::read(&paths).expect("good");
-        assert!(mixed.first.is_some() && mixed.second.is_some());
+        assert!(mixed.first().is_some() && mixed.second().is_some());
     }
     for command in ["merge", "status", "verify"] {
         let alone = run(nqueens(&[command]).args(second));
@@ -288,7 +288,7 @@ fn both_counts_are_compared_unit_by_unit() {
     let [first, second] = both_counts(&folder);
     let merge = |paths: &[&PathBuf]| run(nqueens(&["merge"]).args(paths));
     let units = contents(&first[0]).plan().units();
-    let half = contents(&first[0]).sum().units;
+    let half = contents(&first[0]).units_done();
     let cases: [(&[&PathBuf], usize); 3] = [
         (&[&folder], units),
         (&[&first[0], &first[1], &second[1]], units - half),
@@ -314,8 +314,8 @@ fn both_counts_are_compared_unit_by_unit() {
     }
     let part = merge(&[&first[0], &second[0]]);
     assert_eq!((part.status.code(), stdout(&part)), (Some(3), ""));
-    for which in ["first", "second"] {
-        let lack = format!("the {which} count lacks ");
+    for pass in ["first", "second"] {
+        let lack = format!("the {pass} count lacks ");
         assert!(stderr(&part).contains(&lack), "{part:?}");
     }
 
@@ -345,7 +345,7 @@ fn both_counts_are_compared_unit_by_unit() {
     let once = merge(&[&folder]);
     assert_eq!(once.status.code(), Some(3), "{once:?}");
     assert!(stdout(&once).contains("\ntotal        14200\n"), "{once:?}");
-    let again = count(12, WhichCount::Second).journal(&folder).run().expect("a count");
+    let again = count(12, Pass::Second).journal(&folder).run().expect("a count");
     assert!(again.units_before < again.units, "units are missing");
     assert_eq!(again.total, Some(14_200));
     assert!(merge(&[&folder]).status.success());
@@ -357,7 +357,7 @@ fn what_was_counted_once_is_said_until_every_unit_was_counted_twice() {
     let folder = fresh_folder("second-once");
     let [first, second] = both_counts(&folder);
     let lacking = [&first[0], &first[1], &second[0]];
-    let units = contents(&second[1]).sum().units;
+    let units = contents(&second[1]).units_done();
     let all = contents(&second[1]).plan().units();
     let lack = format!("nqueens: the second count lacks {units} of {all} units, all in shard 1/2;");
     for (command, answer) in [("merge", "14200\n"), ("verify", "0\n")] {
@@ -410,9 +410,9 @@ fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
     ];
     for (of_first, of_second, code) in cases {
         let folder = fresh_folder("second-disputed");
-        for (which, lines) in [(WhichCount::First, of_first), (WhichCount::Second, of_second)] {
-            let made = count(8, which).engine(Engine::Bitmask).journal(&folder).run();
-            let path = folder.join(format!("{which}.journal"));
+        for (pass, lines) in [(Pass::First, of_first), (Pass::Second, of_second)] {
+            let made = count(8, pass).engine(Engine::Bitmask).journal(&folder).run();
+            let path = folder.join(format!("{pass}.journal"));
             fs::rename(made.expect("a count").journal.expect("a file"), &path).expect("room");
             // The one thread began with the first unit.
             assert_eq!(dispute(&path, lines), 0);
@@ -431,9 +431,9 @@ fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
             assert!(stderr(&said).contains("unit 0 was counted as "), "{case}: {said:?}");
             let object = json(&said);
             assert_eq!(object["total"], total, "{case}, {command}: {object}");
-            for which in ["first", "second"] {
-                if let Some(alone) = object[which].get("total") {
-                    assert_eq!(*alone, total, "{case}, {command}, {which}: {object}");
+            for pass in ["first", "second"] {
+                if let Some(alone) = object[pass].get("total") {
+                    assert_eq!(*alone, total, "{case}, {command}, {pass}: {object}");
                 }
             }
         }
@@ -441,9 +441,10 @@ fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
         let both = records.compare().expect("two counts");
         let expected = (usize::from(code == 3), usize::from(code == 1));
         assert_eq!((both.disputed.len(), both.differing.len()), expected, "{case}");
-        assert_eq!(both.done.units, if code == 0 { 8 } else { 7 }, "{case}");
-        let records = [&records.first, &records.second].map(|record| record.as_ref().expect("it"));
-        assert_eq!(choose_units(&records, 8, 1).contains(&0), code != 3, "{case}");
+        assert_eq!(both.total(), (code == 0).then_some(92), "{case}");
+        assert_eq!(records.total(), both.total(), "{case}");
+        let verdict = records.verify(8, 1, &Cancel::new()).expect("a verdict");
+        assert_eq!(verdict.finished, if code == 3 { 7 } else { 8 }, "{case}");
     }
 }
 
@@ -452,7 +453,7 @@ fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
 #[test]
 fn a_unit_stays_disputed_if_its_lines_cannot_be_read_again() {
     let folder = fresh_folder("second-disputed-unreadable");
-    count(8, WhichCount::First).engine(Engine::Bitmask).journal(&folder).run().expect("a count");
+    count(8, Pass::First).engine(Engine::Bitmask).journal(&folder).run().expect("a count");
     let journal = journal_in(&folder);
     // One more line settles it, if all lines are read.
     dispute(&journal, &[1, 0]);
@@ -491,18 +492,22 @@ fn units_of_the_largest_boards_count_the_same() {
     for (n, sample) in [(24, 8), (25, 5), (26, 2)] {
         let mut random = fastrand::Rng::with_seed(n.into());
         let cancel = Cancel::new();
-        let plans = [WhichCount::First, WhichCount::Second]
-            .map(|which| plan_of(size(n), Engine::Colours, None).for_count(which));
+        let plans = [Pass::First, Pass::Second]
+            .map(|pass| plan_of(size(n), Engine::Colours, None).for_pass(pass));
         let mut workers = Vec::new();
         for plan in &plans {
             for kernel in kernels() {
-                let name = format!("{kernel}, {} count", plan.which_count());
-                workers.push(NamedWorker { name, worker: plan.worker(kernel) });
+                let name = format!("{kernel}, {} count", plan.pass());
+                workers.push(NamedWorker { name, worker: plan.worker(kernel).expect("memory") });
             }
         }
         for number in 0..sample {
             let unit = random.usize(..plans[0].units());
-            let count = plans[0].worker(Kernel::detect()).count(unit, &cancel).expect("a count");
+            let count = plans[0]
+                .worker(Kernel::detect())
+                .expect("memory")
+                .count(unit, &cancel)
+                .expect("a count");
             for NamedWorker { name, worker } in &mut workers {
                 let again = worker.count(unit, &cancel).expect("a count");
                 assert_eq!(again, count, "n = {n}, unit {unit}, {name}");

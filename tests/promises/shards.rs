@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::common::processes::{send, wait_until};
 use crate::common::{
     arg, as_folder, contents, count_shard, finish, fresh_folder, json, nqueens, output,
-    raise_first_count, read, record_of, refused, result, run, set_aside, size, spawn, stderr,
-    stdout,
+    raise_first_count, read, record_of, refused, repeated, result, run, set_aside, size, spawn,
+    stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -42,10 +42,9 @@ fn the_shards_of_every_engine_sum_to_the_total() {
             }
             let merged = contents(&folder);
             assert!(merged.total().is_some(), "{engine}, {shards} shards");
-            assert_eq!((merged.sum().solutions, merged.repeated()), (92, 0));
+            assert_eq!((merged.solutions(), repeated(&merged)), (92, 0));
             assert_eq!(units, merged.plan().units());
-            let complete = merged.shards(shards).expect("in range").complete;
-            assert_eq!(complete, Vec::from_iter(0..shards));
+            assert_eq!(merged.missing_shards(shards), Ok(Vec::new()));
         }
     }
 }
@@ -68,8 +67,8 @@ fn equal_counts_of_a_unit_are_used_once() {
     let folder = fresh("twice");
     let first = folder_with_shard_0_twice(&folder);
     let all = contents(&folder);
-    assert_eq!(all.sum().solutions, 2680);
-    assert_eq!(all.repeated(), contents(&first).sum().units);
+    assert_eq!(all.solutions(), 2680);
+    assert_eq!(repeated(&all), contents(&first).units_done());
 }
 
 /// One of the two counts is wrong, in a line with the right sum and CRC.
@@ -79,11 +78,13 @@ fn different_counts_of_a_unit_name_it_and_who_counted_it() {
     let first = folder_with_shard_0_twice(&folder);
     let unit = raise_first_count(&first);
     let record = contents(&folder);
-    let [dispute] = record.disputes() else { panic!("{:?}", record.disputes()) };
-    assert_eq!((dispute.unit, dispute.settled, record.count(unit)), (unit, None, None));
-    let [right, wrong] = &dispute.votes[..] else { panic!("{dispute:?}") };
-    assert_eq!((right.count + 1, right.lines, wrong.lines), (wrong.count, 1, 1));
-    assert!(wrong.hosts.contains("first.journal") && right.hosts.contains("second.journal"));
+    let [difference] = record.differences() else { panic!("{:?}", record.differences()) };
+    assert_eq!((difference.unit, difference.used, record.count(unit)), (unit, None, None));
+    let counts: Vec<u64> = difference.counts().collect();
+    let [right, wrong] = counts[..] else { panic!("{difference:?}") };
+    assert_eq!(right + 1, wrong);
+    assert!(difference.hosts(wrong).eq(["first.journal"]), "{difference}");
+    assert!(difference.hosts(right).eq(["second.journal"]), "{difference}");
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn a_killed_shard_resumes_in_another_journal() {
     let place = as_folder(&folder);
     let args = ["count", "20", "--shard", "2/5", "--journal", arg(&place), "--kernel", "portable"];
     let mut child = spawn(&mut nqueens(&args));
-    let done = |folder: &Path| read(folder).ok().flatten().map_or(0, |merged| merged.sum().units);
+    let done = |folder: &Path| read(folder).ok().flatten().map_or(0, |merged| merged.units_done());
     wait_until("a finished unit", &mut child, || done(&folder) > 0);
     child.kill().expect("it runs");
     child.wait().expect("ended");
@@ -161,9 +162,9 @@ fn a_killed_shard_resumes_in_another_journal() {
     assert_eq!(stopped.status.code(), Some(3), "{message}");
     // Line by line, because the first process may have left half a line.
     let merged = record_of(&[folder]);
-    assert_eq!((merged.files().len(), merged.repeated()), (2, 0), "nothing was counted twice");
-    assert!(merged.sum().units > before);
-    let said = format!("stopped after {} of ", merged.sum().units);
+    assert_eq!((merged.runs().count(), repeated(&merged)), (2, 0), "nothing was counted twice");
+    assert!(merged.units_done() > before);
+    let said = format!("stopped after {} of ", merged.units_done());
     assert!(message.contains(&said), "{said:?} in {message:?}");
     assert!(message.contains("; the same command resumes the count"), "{message}");
 }

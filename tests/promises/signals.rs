@@ -135,7 +135,7 @@ fn stops_at_once(n: &str, options: &[&str], after: Duration) {
     let mut child = spawn(count_into(n, &folder, options).args(["--threads", "1"]));
     wait_until("a journal", &mut child, || {
         let record = read(&folder).ok().flatten();
-        record.is_some_and(|record| record.files().iter().any(|file| !file.runs.is_empty()))
+        record.is_some_and(|record| record.runs().next().is_some())
     });
     wait_for_work(&mut child, after);
     let used = cpu_time_to_end("TERM", &mut child, limit);

@@ -135,7 +135,7 @@ fn a_damaged_line_costs_no_forecast() {
         fs::write(&path, bytes).expect("room");
         let record = record_of(&[&path]);
         assert_eq!(record.runs().count(), 1, "byte {byte}");
-        let left = record.running().time_left().expect("a forecast").cpu_seconds;
+        let left = record.time_left().expect("a forecast").cpu_seconds;
         assert!(left.standard_error.is_finite(), "byte {byte}");
     }
 }
@@ -148,7 +148,7 @@ fn the_time_left_is_that_of_the_lines() {
     assert_eq!(output(&count).status.code(), Some(0));
     let path = journal_in(&folder);
     let whole = contents(&path);
-    let cpu: f64 = whole.runs().map(|run| run.cpu_time.as_secs_f64()).sum();
+    let cpu: f64 = whole.runs().map(|run| run.cpu_time().as_secs_f64()).sum();
     let lines = fs::read_to_string(&path).expect("text").lines().count();
     keep_lines(&path, lines / 2);
     let status = json(&output(&["status", "--json", arg(&path)]));
@@ -212,11 +212,11 @@ fn a_forecast_rests_on_runs_like_the_one_that_counts() {
     };
     let whole = shard("0/2", Kernel::PORTABLE, "1");
     let other = shard("1/2", Kernel::detect(), "2");
-    let cpu_time = |path: &Path| contents(path).cpu_time().as_secs_f64();
+    let seconds = |path: &Path| cpu_time(&contents(path)).as_secs_f64();
     let lines = fs::read_to_string(&other).expect("text").lines().count();
-    let truth = cpu_time(&other);
+    let truth = seconds(&other);
     keep_lines(&other, lines / 2);
-    let truth = truth - cpu_time(&other);
+    let truth = truth - seconds(&other);
     let left = || {
         let status = json(&output(&["status", "--json", arg(&folder)]));
         ["cpu_seconds_left", "cpu_seconds_left_error"].map(|name| status[name].as_f64())
@@ -227,9 +227,5 @@ fn a_forecast_rests_on_runs_like_the_one_that_counts() {
     let [value, error] = left().map(|number| number.expect("half of the shard tells"));
     // Nearly all truths lie within twice the width of the interval, also beside other tests.
     let is_covered = (value - truth).abs() <= 2.0 * error.max(0.15 * truth);
-    assert!(
-        is_covered,
-        "{value} ± {error}, not {truth}; the other shard took {}",
-        cpu_time(&whole)
-    );
+    assert!(is_covered, "{value} ± {error}, not {truth}; the other shard took {}", seconds(&whole));
 }

@@ -6,13 +6,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nqueens::record::journals_in;
-
 use crate::common::errno::{EACCES, EIO, EMFILE, ENOSPC, ESTALE};
 use crate::common::processes::shim;
 use crate::common::{
-    NQUEENS, arg, count_into, fresh, fresh_folder, journal_in, json, keep_lines, nqueens, refused,
-    run, stderr, stdout,
+    NQUEENS, arg, count_into, fresh, fresh_folder, journal_in, journals_in, json, keep_lines,
+    nqueens, refused, run, stderr, stdout,
 };
 
 /// A folder with two journals of n = 12: `b` holds all units, `a` all or those of the first lines.
@@ -28,7 +26,7 @@ fn folder_with_two(name: &str, lines_of_first: usize) -> PathBuf {
 }
 
 fn number_of_journals(folder: &Path) -> usize {
-    journals_in(&[folder]).expect("a folder").len()
+    journals_in(folder).len()
 }
 
 fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {

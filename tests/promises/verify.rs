@@ -2,17 +2,16 @@
 //! docs/JOURNAL.md makes this promise under "What `verify` proves".
 
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use nqueens::record::Record;
-use nqueens::verify::{self, Verdict, choose_units};
-use nqueens::{Cancel, Count, Engine, Error, Plan, WhichCount};
+use nqueens::journal::Verdict;
+
+use nqueens::{Cancel, Count, Engine};
 
 use crate::common::{
-    arg, contents, first_line_with_check_digits, fresh, fresh_folder, journal_of, json, keep_lines,
-    nqueens, output, raise_counts, run, size, stderr, stdout, with_check_digits,
+    OnePass, arg, contents, fresh, fresh_folder, journal_of, json, keep_lines, nqueens, output,
+    raise_counts, run, size, stderr, stdout,
 };
 
 /// A finished journal of a small board, with one unit in each line.
@@ -29,17 +28,17 @@ fn falsify(path: &Path, step: usize) -> usize {
     raise_counts(path, 1, |number, _| number % step == 0).len()
 }
 
-fn verify(contents: &Record, units: usize, seed: u64, cancel: &Cancel) -> Verdict {
-    verify::verify(&[contents], units, seed, &|_, _| (), cancel).expect("a verdict")
+fn verify(contents: &OnePass, units: usize, seed: u64, cancel: &Cancel) -> Verdict {
+    contents.0.verify(units, seed, cancel).expect("a verdict")
 }
 
-fn verdict(contents: &Record, units: usize, seed: u64) -> Verdict {
+fn verdict(contents: &OnePass, units: usize, seed: u64) -> Verdict {
     verify(contents, units, seed, &Cancel::new())
 }
 
-fn differences(contents: &Record, units: usize, seed: u64) -> usize {
+fn differences(contents: &OnePass, units: usize, seed: u64) -> usize {
     let verdict = verdict(contents, units, seed);
-    assert_eq!(verdict.recounted, units.min(contents.sum().units));
+    assert_eq!(verdict.recounted, units.min(contents.units_done()));
     verdict.differences.len()
 }
 
@@ -69,7 +68,7 @@ fn falsified_units_are_found_as_often_as_sampling_promises() {
     let path = finished("sampled", Engine::Subtrees);
     let wrong = falsify(&path, 20);
     let contents = contents(&path);
-    let units = contents.sum().units;
+    let units = contents.units_done();
     for sample in [5, 20, 60] {
         let missed: f64 = (0..sample)
             .map(|taken| (units - wrong - taken) as f64 / (units - taken) as f64)
@@ -101,11 +100,29 @@ fn a_check_recounts_the_units_that_its_seed_chooses() {
     let path = finished("chosen", Engine::Subtrees);
     falsify(&path, 1);
     let contents = contents(&path);
-    for (units, seed) in [(10, 7), (10, u64::MAX), (1, 0), (80, 3)] {
+    let wrong_units = |units, seed| -> Vec<usize> {
         let differences = verdict(&contents, units, seed).differences;
-        let wrong: Vec<usize> = differences.iter().map(|difference| difference.unit).collect();
-        assert_eq!(wrong, choose_units(&[&contents], units, seed), "{units}, {seed}");
+        differences.iter().map(|difference| difference.unit).collect()
+    };
+    // A seed chooses the units that it always chose.
+    assert_eq!(contents.units_done(), 80);
+    assert_eq!(wrong_units(10, 7), [1, 10, 18, 25, 27, 33, 36, 43, 65, 79]);
+    assert_eq!(wrong_units(10, u64::MAX), [0, 16, 19, 31, 52, 60, 62, 63, 65, 72]);
+    for number in [0, 1, 80, 90] {
+        assert_eq!(wrong_units(number, 3).len(), number.min(80));
     }
+}
+
+/// A unit that is not finished is never recounted, and a wish for more units than there are chooses each once.
+#[test]
+fn only_finished_units_are_evidence() {
+    let path = finished("unfinished", Engine::Subtrees);
+    keep_lines(&path, 20);
+    let contents = contents(&path);
+    let finished = contents.units_done();
+    assert!((1..80).contains(&finished), "{finished}");
+    let verdict = verdict(&contents, 1000, 1);
+    assert_eq!((verdict.finished, verdict.recounted, verdict.remaining), (finished, finished, 0));
 }
 
 /// A recount may take hours, and somebody may pack and remove the journals in the meantime.
@@ -119,71 +136,14 @@ fn a_wrong_unit_is_found_although_its_journal_is_gone() {
     let verdict = verdict(&contents, usize::MAX, 1);
     assert_eq!((verdict.differences.len(), verdict.wrong_units()), (1, 1));
     let difference = &verdict.differences[0];
-    assert_eq!((difference.unit, difference.recounted), (wrong[0], right));
-    assert_eq!(difference.recorded[0].to_string(), (right + 1).to_string());
-}
-
-/// Whoever repeats a check with its seed recounts the units of that check, in every version.
-#[test]
-fn a_seed_chooses_the_units_that_it_always_chose() {
-    let contents = contents(&finished("pinned", Engine::Subtrees));
-    assert_eq!(contents.sum().units, 80);
-    assert_eq!(choose_units(&[&contents], 10, 7), [1, 10, 18, 25, 27, 33, 36, 43, 65, 79]);
-    let of_another = choose_units(&[&contents], 10, u64::MAX);
-    assert_eq!(of_another, [0, 16, 19, 31, 52, 60, 62, 63, 65, 72]);
-}
-
-/// A journal of n = 24, which takes minutes to count, with these finished units, each with the count 0.
-fn with_finished_units(name: &str, which: WhichCount, finished: Range<usize>) -> Record {
-    let plan = Plan::new(size(24), Engine::Colours, None).expect("a plan").for_count(which);
-    let first = first_line_with_check_digits(&format!("nqueens-journal 2 version=0.1.0 {plan}"));
-    let mut text = first.clone();
-    // A line has at most 1 MiB.
-    for start in finished.clone().step_by(100_000) {
-        let end = finished.end.min(start + 100_000);
-        let counts = vec!["0"; end - start].join(",");
-        let times = "elapsed-ms=1 busy-us=1";
-        let line = format!("done units={start}..{end} solutions=0 {times} counts={counts}");
-        text += &with_check_digits(&first, &line);
-    }
-    let path = fresh(&format!("verify-{name}.journal"));
-    fs::write(&path, text).expect("room");
-    contents(&path)
-}
-
-/// docs/Q28.md publishes seeds. On the units of n = 24, and on a part of them in two records, they choose these units,
-/// which are from `choose` in scripts/check-unit.py.
-#[test]
-fn published_seeds_choose_the_units_that_another_program_chooses() {
-    let units = 677_294;
-    let whole = with_finished_units("whole-24", WhichCount::First, 0..units);
-    let choices = [
-        (24, [18_899, 341_579, 383_277, 437_634, 451_836, 572_846]),
-        (25, [23_899, 88_176, 133_945, 311_709, 428_687, 666_338]),
-        (2511, [399_575, 460_775, 497_104, 587_761, 633_403, 635_155]),
-    ];
-    for (seed, chosen) in choices {
-        assert_eq!(choose_units(&[&whole], 6, seed), chosen, "{seed}");
-    }
-    let chosen = choose_units(&[&whole], 200, 24);
-    assert_eq!((chosen.len(), chosen[0], chosen.iter().sum::<usize>()), (200, 7254, 65_386_993));
-
-    // A unit is finished if one of the two counts has it.
-    let first = with_finished_units("first-24", WhichCount::First, 0..300_000);
-    let second = with_finished_units("second-24", WhichCount::Second, 600_000..units);
-    let of_both = [
-        (24, [10_528, 190_280, 213_508, 243_788, 251_699, 619_109]),
-        (2514, [4995, 27_525, 33_623, 104_173, 164_052, 230_445]),
-    ];
-    for (seed, chosen) in of_both {
-        assert_eq!(choose_units(&[&first, &second], 6, seed), chosen, "{seed}");
-    }
+    assert_eq!((difference.unit, difference.recounted), (wrong[0], Some(right)));
+    assert!(difference.counts().eq([right + 1]), "{difference}");
 }
 
 #[test]
 fn the_strength_of_the_evidence_is_that_of_the_sample() {
     let contents = contents(&finished("strength", Engine::Subtrees));
-    let units = contents.sum().units;
+    let units = contents.units_done();
     let part = |sample| verdict(&contents, sample, 1).undetected_part();
     assert_eq!(part(0), 1.0);
     assert!((part(59) - 0.0495).abs() < 1e-3, "three in sixty: {}", part(59));
@@ -262,7 +222,7 @@ fn the_evidence_is_of_the_finished_units() {
     assert_eq!(evidence("7"), sampled);
     assert_eq!(evidence("0"), "none: no unit was recounted");
     crate::common::keep_lines(&path, 20);
-    let finished = contents(&path).sum().units.to_string();
+    let finished = contents(&path).units_done().to_string();
     assert_eq!(evidence(&finished), "every finished unit was recounted, with equal counts");
 }
 
@@ -335,12 +295,4 @@ fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
     assert!(message.contains(&wrong) && message.contains(", the recount finds "), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
     assert!(stdout(&checked).contains("1 DIFFER"), "{}", stdout(&checked));
-}
-
-#[test]
-fn records_of_different_plans_are_refused() {
-    let one = contents(&finished("one-plan", Engine::Subtrees));
-    let other = contents(&finished("other-plan", Engine::Bitmask));
-    let refused = verify::verify(&[&one, &other], 1, 1, &|_, _| (), &Cancel::new());
-    assert!(matches!(refused, Err(Error::PlansDiffer { .. })), "{refused:?}");
 }

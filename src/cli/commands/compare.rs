@@ -318,7 +318,7 @@ struct Counted {
     elapsed: Duration,
     /// The CPU time of the process meanwhile.
     cpu_time: Duration,
-    published: Published,
+    agreement: Published,
 }
 
 impl<'a> Comparison<'a> {
@@ -443,17 +443,17 @@ impl<'a> Comparison<'a> {
         cancel: &Cancel,
     ) -> Result<Counted, Error> {
         let Configuration { engine, kernel, threads } = configuration;
-        let count = Count::new(size).engine(engine).kernel(kernel).stop_on(cancel);
+        let count = Count::new(size).engine(engine).kernel(kernel).cancel_on(cancel);
         let count = count.with_stated_memory(self.stated_memory);
         let cpu_time_before = process_time();
-        let outcome = self.pools[&threads].install(|| count.run())?;
+        let outcome = self.pools[&threads].install(|| count.run_here())?;
         let cpu_time = process_time().saturating_sub(cpu_time_before);
-        let Outcome { units, elapsed, published, .. } = outcome;
+        let Outcome { units, elapsed, agreement, .. } = outcome;
         let Some(total) = outcome.total else {
             return Err(Error::StoppedBefore { what: "the end of the count" });
         };
         self.progress.advance(1);
-        Ok(Counted { total, units, elapsed, cpu_time, published })
+        Ok(Counted { total, units, elapsed, cpu_time, agreement })
     }
 
     /// Prints a total that is not the published one, and makes the comparison fail.
@@ -463,7 +463,7 @@ impl<'a> Comparison<'a> {
         configuration: Configuration,
         counted: &Counted,
     ) {
-        if let Published::Differs { expected } = counted.published {
+        if let Published::Differs { expected } = counted.agreement {
             print_differs(computed(size, counted.total, configuration), expected);
             self.found = Exit::Failed;
         }

@@ -10,7 +10,7 @@ use crate::{BoardSize, Count, Engine, Outcome, Published, Shard, Square};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, which_count};
+use crate::cli::args::{EngineArgs, MachineArgs, SplitArgs, pass};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::print::format::{duration, json_seconds, many, sum};
@@ -101,14 +101,14 @@ impl CountArgs {
         }
         session.announce_slow_engine(self.n, choice);
         let count = self.set_up(session.count(self.n, choice));
-        let outcome = session.run(|| count.run())?;
+        let outcome = session.run(|| count.run_here())?;
         let mut exit = judge_journal(&outcome);
         if !outcome.is_complete() {
             if session.cancel.is_cancelled() {
                 self.print_stopped(&outcome);
             } else {
-                warn(&[], &outcome.disputes);
-                let left = many(outcome.units - outcome.done.units, "unit");
+                warn(&[], &outcome.differences);
+                let left = many(outcome.units - outcome.units_done, "unit");
                 message!("{left} not settled yet; the same command counts them again");
             }
             exit = exit.and(Exit::Stopped);
@@ -168,7 +168,7 @@ impl CountArgs {
     /// Adds to a count what only this command has.
     fn set_up<'a>(&self, count: Count<'a>) -> Count<'a> {
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let count = count.which_count(which_count(self.second)).shard(shard);
+        let count = count.pass(pass(self.second)).shard(shard);
         match &self.journal {
             Some(path) => count.journal(path),
             None => count,
@@ -192,26 +192,24 @@ impl CountArgs {
     fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
         let mut report = Report::default();
         report.entry("n", outcome.size.get());
-        if outcome.is_whole() {
+        if outcome.shard.is_whole() {
             report.field("shard", Value::Null);
         } else {
             report_shard(&mut report, outcome);
         }
-        report
-            .number("total", outcome.total)
-            .field("solutions", outcome.done.solutions.to_string());
+        report.number("total", outcome.total).field("solutions", outcome.solutions.to_string());
         report_classes(&mut report, classes);
-        if outcome.is_whole() {
+        if outcome.shard.is_whole() {
             report.row("published", published);
         }
         report
             .field("published", published.to_string())
             .engine(outcome.engine, outcome.kernel, outcome.threads)
             .field("units", outcome.units)
-            .field("units_done", outcome.done.units);
+            .field("units_done", outcome.units_done);
         report_time(&mut report, outcome);
         self.report_journal(&mut report, outcome);
-        report.which_count(which_count(self.second));
+        report.pass(pass(self.second));
         if self.format.json {
             report.origin();
         }
@@ -244,20 +242,20 @@ impl CountArgs {
 
 /// Returns how far a count came that was stopped.
 pub(crate) fn stopped_text(outcome: &Outcome) -> String {
-    let Outcome { done, units, .. } = outcome;
-    format!("stopped after {} of {units} units, {} solutions so far", done.units, done.solutions)
+    let Outcome { units_done, units, solutions, .. } = outcome;
+    format!("stopped after {units_done} of {units} units, {solutions} solutions so far")
 }
 
 /// Adds the wall time of this run. If it had only a part of the units to count, the time would be misread as that of the
 /// whole count, so the row names its units, and another row says what all runs took.
 fn report_time(report: &mut Report, outcome: &Outcome) {
-    let Outcome { elapsed, units_before, done, units, runs, .. } = outcome;
+    let Outcome { elapsed, units_before, units_done, units, runs, .. } = outcome;
     report.field("seconds", json_seconds(*elapsed));
     if *units_before == 0 {
         report.row("time", duration(*elapsed));
         return;
     }
-    let counted = done.units - units_before;
+    let counted = units_done - units_before;
     report.row("time", format_args!("{} for {counted} of {units} units", duration(*elapsed)));
     if outcome.journal_fault.is_none() {
         let cpu_time = duration(sum(runs.iter().map(|run| run.cpu_time)));
@@ -291,7 +289,7 @@ fn report_squares(report: &mut Report, option: &'static str, squares: &[Square])
 /// Adds which part of the count a shard is, and its solutions.
 fn report_shard(report: &mut Report, outcome: &Outcome) {
     let shard = outcome.shard;
-    let solutions = outcome.done.solutions;
+    let solutions = outcome.solutions;
     let units = many(outcome.units, "unit");
     report
         .row("part", format_args!("shard {shard}: {units}"))

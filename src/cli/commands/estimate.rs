@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::forecast::Approximate;
-use crate::{BoardSize, Estimate, Published};
+use crate::{Approximate, BoardSize, Forecast, Outcome, Published};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use indicatif::BinaryBytes;
@@ -52,6 +51,21 @@ pub(crate) struct EstimateArgs {
     machine: MachineArgs,
 }
 
+/// What a sample says of a count.
+struct Estimate {
+    /// The outcome of the count that was stopped.
+    sample: Outcome,
+    forecast: Forecast,
+    total: Approximate,
+}
+
+impl Estimate {
+    fn new(sample: Outcome, forecast: Forecast) -> Self {
+        let total = forecast.total.expect("an estimate of a count has its total");
+        Self { sample, forecast, total }
+    }
+}
+
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::new(&self.engine);
@@ -60,7 +74,8 @@ impl EstimateArgs {
         let milliseconds = self.seconds.as_millis().try_into().unwrap_or(usize::MAX);
         session.progress.begin("estimate", [0, milliseconds], Work::Sample);
         let count = session.count(self.n, choice);
-        let estimate = session.run(|| count.estimate(self.seconds))?;
+        let (sample, forecast) = session.run(|| count.estimate_here(self.seconds))?;
+        let estimate = Estimate::new(sample, forecast);
         let sample = &estimate.sample;
         let mut exit = Exit::Done;
         if !sample.is_complete() && session.cancel.is_cancelled() {
@@ -69,8 +84,8 @@ impl EstimateArgs {
             message!("stopped after {elapsed} of {wanted}");
             exit = Exit::Stopped;
         }
-        if let Published::Differs { expected } = sample.published {
-            print_differs(format_args!("Q({}) = {}", self.n, sample.done.solutions), expected);
+        if let Published::Differs { expected } = sample.agreement {
+            print_differs(format_args!("Q({}) = {}", self.n, sample.solutions), expected);
             exit = Exit::Failed;
         }
         let was_stopped = exit == Exit::Stopped;
@@ -82,7 +97,7 @@ impl EstimateArgs {
         let total = estimate.total;
         let published = self.n.published().total;
         let estimated_total = Some(total).filter(|total| total.standard_error.is_finite());
-        let mut sampled = format!("{} of {}", sample.done.units, many(sample.units, "unit"));
+        let mut sampled = format!("{} of {}", sample.units_done, many(sample.units, "unit"));
         sampled += &format!(", {}", duration(sample.elapsed));
         if is_too_small(estimate) {
             sampled += ", too few to be fair: the cheap ones end first";
@@ -98,7 +113,7 @@ impl EstimateArgs {
             .engine(sample.engine, sample.kernel, sample.threads)
             .row("sample", sampled)
             .field("units", sample.units)
-            .field("units_sampled", sample.done.units)
+            .field("units_sampled", sample.units_done)
             .field("sample_seconds", json_seconds(sample.elapsed))
             .field("cancelled", was_stopped)
             .row("time", self.time_text(estimate));
@@ -109,9 +124,9 @@ impl EstimateArgs {
             .bare(rounded(seconds.value, 6))
             .approximate("estimated_seconds", Some(seconds))
             .field("cores", self.cores)
-            .field("cores_of_sample", estimate.time.cores.map(|cores| rounded(cores, 2)))
-            .row("CPU time", expected(estimate.time.cpu_seconds))
-            .approximate("estimated_cpu_seconds", Some(estimate.time.cpu_seconds))
+            .field("cores_of_sample", estimate.forecast.cores.map(|cores| rounded(cores, 2)))
+            .row("CPU time", expected(estimate.forecast.cpu_seconds))
+            .approximate("estimated_cpu_seconds", Some(estimate.forecast.cpu_seconds))
             .row("total", total_text(total, published))
             .field("memory", memory)
             .field("counted", sample.is_complete())
@@ -130,8 +145,8 @@ impl EstimateArgs {
     /// Returns the wall time of the count on `--cores`, or on the threads of the sample.
     fn seconds_of_count(&self, estimate: &Estimate) -> Approximate {
         match self.cores {
-            Some(cores) => estimate.on_cores(cores),
-            None => estimate.time.wall_seconds.expect("an estimate has a wall time"),
+            Some(cores) => estimate.forecast.on_cores(cores),
+            None => estimate.forecast.wall_seconds.expect("an estimate has a wall time"),
         }
     }
 
@@ -144,15 +159,15 @@ impl EstimateArgs {
         if estimate.sample.is_complete() {
             return expected(seconds);
         }
-        wall_time(seconds, estimate.sample.threads, estimate.time.cores)
+        wall_time(seconds, estimate.sample.threads, estimate.forecast.cores)
     }
 }
 
 /// Returns whether a sample has finished units, but too few to know an error. The units that end first are cheap, so
 /// forecasts from them are too low.
 fn is_too_small(estimate: &Estimate) -> bool {
-    let errors = [estimate.time.cpu_seconds.standard_error, estimate.total.standard_error];
-    estimate.sample.done.units > 0 && errors.iter().all(|error| error.is_infinite())
+    let errors = [estimate.forecast.cpu_seconds.standard_error, estimate.total.standard_error];
+    estimate.sample.units_done > 0 && errors.iter().all(|error| error.is_infinite())
 }
 
 /// Returns the estimated total as text, with as many digits as its interval leaves.

@@ -66,7 +66,7 @@ impl ManArgs {
 fn write_page(command: &Command, folder: &Path) -> Result<(), Failure> {
     // clap_mangen leaves out the text of options that the short help leaves out.
     let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
-    let source = format!("nqueens {}", crate::VERSION);
+    let source = format!("nqueens {}", crate::version::VERSION);
     let page = Man::new(command).date(date()).source(source).manual("User Commands");
     let mut text = Vec::new();
     page.render(&mut text).expect("memory takes it");

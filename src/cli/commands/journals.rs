@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::slice;
 
+use crate::journal_file::journals_in;
+use crate::plan::done::Sum;
 use crate::record::{
-    BothCounts, Disagreement, JournalError, Record, Records, Running, Shards, Votes, journals_in,
+    BothCounts, Disagreement, JournalError, Record, Records, Running, Shards, Votes,
 };
-use crate::{Error, Published, Shard, Sum};
+use crate::{Error, Published, Shard};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ impl JournalsArgs {
     /// Reads the journals, which are of one plan, and warns of what is left out. Takes no locks. Both counts are `None` if
     /// no journal has begun.
     pub(crate) fn read(&self) -> Result<Records, Failure> {
-        let records = Records::read_with_memory(&self.paths, stated_memory()?)?;
+        let records = Records::read_here(&self.paths, stated_memory()?)?;
         warn_of(&records);
         Ok(records)
     }
@@ -297,7 +299,7 @@ fn add_facts(
         files += record.files().len();
         let open = record.open_disputes().count();
         disputed += open;
-        settled += record.disputes().len() - open;
+        settled += record.differences().len() - open;
         repeated += record.repeated();
         builds.extend(record.runs().map(|run| &*run.version));
     }

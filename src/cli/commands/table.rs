@@ -83,7 +83,7 @@ struct Board {
 /// Counts a board, and compares its numbers with the published ones.
 fn count_board(size: BoardSize, choice: EngineChoice, session: &Session) -> Result<Board, Failure> {
     let count = session.count(size, choice);
-    let outcome = session.run(|| count.run())?;
+    let outcome = session.run(|| count.run_here())?;
     let Some(total) = outcome.total else {
         return Err(Exit::Stopped.because(format!("n = {size}: {}", stopped_text(&outcome))));
     };

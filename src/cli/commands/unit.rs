@@ -4,7 +4,7 @@ use crate::numbers::choose;
 use crate::{BoardSize, Engine, Plan};
 use clap::Args;
 
-use crate::cli::args::{EngineArgs, SplitArgs, which_count};
+use crate::cli::args::{EngineArgs, SplitArgs, pass};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::print::report::{Format, Report};
@@ -43,14 +43,14 @@ pub(crate) struct UnitArgs {
 impl UnitArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let choice = EngineChoice::with_split_rows(&self.engine, &self.split)?;
-        let plan = choice.plan(self.n)?.for_count(which_count(self.second));
+        let plan = choice.plan(self.n)?.for_pass(pass(self.second));
         if self.unit >= plan.units() {
             let advice = choose(0, plan.units() - 1);
             return Err(Exit::Usage.because(format!("unit {}: {advice}", self.unit)));
         }
         plan.check_memory(1)?;
         let cancel = cancel_on_signals()?;
-        let count = plan.worker(choice.kernel()).count(self.unit, &cancel)?;
+        let count = plan.worker(choice.kernel())?.count(self.unit, &cancel)?;
         Ok(Exit::Done.answer(self.format, report(&plan, self.unit, count)))
     }
 }

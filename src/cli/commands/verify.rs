@@ -2,7 +2,8 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::verify::{Difference, Verdict, verify};
+use crate::record::Difference;
+use crate::verify::Verdict;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -54,7 +55,7 @@ impl VerifyArgs {
         session.progress.begin("verify", [0, 0], Work::Steps("units"));
         let show = |recounted, all| session.progress.note(recounted, all);
         let verdict =
-            session.run(|| verify(&records.all(), self.units, seed, &show, &session.cancel))?;
+            session.run(|| records.verify_here(self.units, seed, &show, &session.cancel))?;
         let exit = judge(&verdict, &journals);
         Ok(exit.answer(self.journals.format, report(&verdict, &journals, seed)))
     }
@@ -69,10 +70,12 @@ fn new_seed() -> u64 {
 /// Prints what is wrong or missing, and returns the exit code.
 fn judge(verdict: &Verdict, journals: &Journals<'_>) -> Exit {
     let mut messages = Vec::new();
-    for Difference { unit, which_count, recorded, recounted, .. } in &verdict.differences {
-        let recorded = votes_text(recorded);
+    for difference in &verdict.differences {
+        let Difference { unit, pass, votes, .. } = difference;
+        let recorded = votes_text(votes);
+        let recounted = recounted_text(difference);
         messages.push(format!(
-            "unit {unit}: the {which_count} count has {recorded}, the recount finds {recounted}"
+            "unit {unit}: the {pass} count has {recorded}, the recount finds {recounted}"
         ));
     }
     print_first(messages.into_iter());
@@ -153,10 +156,15 @@ fn evidence(verdict: &Verdict) -> String {
 fn difference(difference: &Difference) -> Value {
     json!({
         "unit": difference.unit,
-        "count": difference.which_count.to_string(),
-        "recorded": votes(&difference.recorded),
-        "recounted": difference.recounted.to_string(),
+        "count": difference.pass.to_string(),
+        "recorded": votes(&difference.votes),
+        "recounted": recounted_text(difference),
     })
+}
+
+/// Returns the count that the recount has found.
+fn recounted_text(difference: &Difference) -> String {
+    difference.recounted.expect("every difference of a check was recounted").to_string()
 }
 
 /// Returns the part of the finished units that is right, in percent. It is rounded down, because the check shows no more

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::forecast::Approximate;
-use crate::{Engine, Kernel, Plan, WhichCount};
+use crate::{Engine, Kernel, Pass, Plan};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -126,26 +126,26 @@ impl Report {
     }
 
     /// Adds which count it is. The text names only the second one.
-    pub(crate) fn which_count(&mut self, which: WhichCount) -> &mut Self {
-        if which == WhichCount::Second {
+    pub(crate) fn pass(&mut self, pass: Pass) -> &mut Self {
+        if pass == Pass::Second {
             self.row("count", "second, on mirrored units");
         }
-        self.field("count", which.to_string())
+        self.field("count", pass.to_string())
     }
 
     /// Adds the plan of a journal.
     pub(crate) fn plan(&mut self, plan: &Plan) -> &mut Self {
         let engine = plan.engine();
-        let hash = format!("{:08x}", plan.hash());
+        let hash = format!("{:08x}", plan.id());
         let units = many(plan.units(), "unit");
-        let is_second = plan.which_count() == WhichCount::Second;
+        let is_second = plan.pass() == Pass::Second;
         let second = if is_second { ", second count" } else { "" };
         self.entry("n", plan.size().get())
             .row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"))
             .field("engine", engine.name())
             .field("plan", hash)
             .field("units", plan.units())
-            .field("count", plan.which_count().to_string())
+            .field("count", plan.pass().to_string())
     }
 
     /// Adds the text and the numbers of another report below, and returns its object.

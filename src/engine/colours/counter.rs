@@ -28,7 +28,7 @@ use super::subsets::MAX_SETS;
 use super::units::{Batch, Multiplicities, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{Counter, Interrupt, WhichCount};
+use crate::engine::unit::{Counter, Interrupt, Pass};
 
 /// A counter of units on one thread.
 pub(super) struct ColoursCounter<'a> {
@@ -46,18 +46,13 @@ pub(super) struct ColoursCounter<'a> {
 }
 
 impl<'a> ColoursCounter<'a> {
-    pub(super) fn new(
-        units: &'a UnitList,
-        kernel: Kernel,
-        which: WhichCount,
-        limits: Limits,
-    ) -> Self {
+    pub(super) fn new(units: &'a UnitList, kernel: Kernel, pass: Pass, limits: Limits) -> Self {
         // The loops of kernels have room for no more.
         assert!(limits.block_labels <= BLOCK_LABELS, "a row has room for each label of a block");
         assert!(limits.leaf_planes <= MAX_PLANES, "an offset has 16 bits");
         assert!(limits.section_completions <= MAX_COMPLETIONS, "sums of 32 bits have room");
-        let white = ColourBoards::new(units, Colour::White, which);
-        let black = ColourBoards::new(units, Colour::Black, which);
+        let white = ColourBoards::new(units, Colour::White, pass);
+        let black = ColourBoards::new(units, Colour::Black, pass);
         Self {
             units,
             kernel,

@@ -19,7 +19,7 @@ use super::squares::SubBoard;
 use super::tree::Tree;
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{Interrupt, WhichCount};
+use crate::engine::unit::{Interrupt, Pass};
 
 /// The largest number of rows of the centre zone, unless the outer zone has almost as many.
 const MAX_CENTRE_ROWS: u32 = 6;
@@ -206,7 +206,7 @@ impl List {
     /// Labels with equally many words come in the reverse order in the second count.
     fn make_blocks(&mut self) {
         let Self { words, found, listed, labels, .. } = self;
-        if self.board.which == WhichCount::Second {
+        if self.board.pass == Pass::Second {
             listed.reverse();
         }
         listed.sort_by_key(|label| Reverse(label.found.len()));

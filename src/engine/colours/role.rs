@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::units::{Batch, UnitList};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
-use crate::engine::unit::{Interrupt, WhichCount};
+use crate::engine::unit::{Interrupt, Pass};
 
 /// What a colour keeps for the whole count.
 pub(super) struct ColourBoards {
@@ -23,8 +23,8 @@ pub(super) struct ColourBoards {
 }
 
 impl ColourBoards {
-    pub(super) fn new(units: &UnitList, colour: Colour, which: WhichCount) -> Self {
-        let [list, tree] = sub_boards(units.size, colour, which);
+    pub(super) fn new(units: &UnitList, colour: Colour, pass: Pass) -> Self {
+        let [list, tree] = sub_boards(units.size, colour, pass);
         Self { list_parity: colour.list_parity(), zones: Zones::new(list), tree: Arc::new(tree) }
     }
 }

@@ -25,7 +25,7 @@
 use super::kernel::LABEL_SHIFT;
 use super::subsets::MAX_ROWS;
 use crate::board::size::BoardSize;
-use crate::engine::unit::WhichCount;
+use crate::engine::unit::Pass;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {
@@ -73,7 +73,7 @@ pub(super) struct SubBoard {
     words: [[u64; MAX_ROWS]; MAX_ROWS],
     /// The rows from the middle of the board outwards.
     pub(super) rows_from_middle: Vec<u32>,
-    pub(super) which: WhichCount,
+    pub(super) pass: Pass,
 }
 
 /// Some queens of a sub-board, as the **lines** that they take: columns and diagonals.
@@ -136,14 +136,14 @@ impl SubBoard {
 
     /// Returns columns in the order in which they are tried, which is reversed in the second count.
     pub(super) fn in_order(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
-        let which = self.which;
+        let pass = self.pass;
         std::iter::from_fn(move || {
             if columns == 0 {
                 return None;
             }
-            let column = match which {
-                WhichCount::First => columns.trailing_zeros(),
-                WhichCount::Second => columns.ilog2(),
+            let column = match pass {
+                Pass::First => columns.trailing_zeros(),
+                Pass::Second => columns.ilog2(),
             };
             columns ^= 1 << column;
             Some(column)
@@ -185,9 +185,9 @@ impl SubBoard {
 
 /// Returns the two sub-boards of a colour: first the one with even rows, whose placements are listed, then the one
 /// with odd rows, whose placements form a tree.
-pub(super) fn sub_boards(size: BoardSize, colour: Colour, which: WhichCount) -> [SubBoard; 2] {
-    let mut list = sub_board(size, 0, colour, which);
-    let mut tree = sub_board(size, 1, colour, which);
+pub(super) fn sub_boards(size: BoardSize, colour: Colour, pass: Pass) -> [SubBoard; 2] {
+    let mut list = sub_board(size, 0, colour, pass);
+    let mut tree = sub_board(size, 1, colour, pass);
     let shared = list.diagonals() & tree.diagonals();
     assert!(shared.count_ones() <= LABEL_SHIFT, "a word has room for the number of a label");
     list.keep_diagonals(shared);
@@ -196,7 +196,7 @@ pub(super) fn sub_boards(size: BoardSize, colour: Colour, which: WhichCount) -> 
 }
 
 /// Returns the sub-board with rows of this parity.
-fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCount) -> SubBoard {
+fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, pass: Pass) -> SubBoard {
     let n = size.rows();
     let column_parity = if colour == Colour::White { row_parity } else { 1 - row_parity };
     let rows_len = (n + 1 - row_parity) / 2;
@@ -206,7 +206,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
         for (j, word) in words.iter_mut().enumerate().take(columns_len) {
             let mut row = 2 * i + row_parity;
             let column = 2 * j + column_parity;
-            if which == WhichCount::Second {
+            if pass == Pass::Second {
                 row = n - 1 - row;
             }
             // All sums on a colour have the same parity, and so have all differences, so 32 bits are enough for each.
@@ -222,7 +222,7 @@ fn sub_board(size: BoardSize, row_parity: usize, colour: Colour, which: WhichCou
     rows_from_middle.sort_by_key(|i| (4 * *i as usize + 2 * row_parity + 1).abs_diff(n));
     let columns = (1 << columns_len) - 1;
     let complement = if colour == Colour::Black { columns } else { 0 };
-    SubBoard { columns, complement, words, rows_from_middle, which }
+    SubBoard { columns, complement, words, rows_from_middle, pass }
 }
 
 #[cfg(test)]
@@ -235,8 +235,8 @@ mod tests {
         for n in 4..=LARGEST {
             let size = BoardSize::new(n).expect("in range");
             for colour in [Colour::White, Colour::Black] {
-                for which in [WhichCount::First, WhichCount::Second] {
-                    sub_boards(size, colour, which);
+                for pass in [Pass::First, Pass::Second] {
+                    sub_boards(size, colour, pass);
                 }
             }
         }

@@ -55,13 +55,13 @@ fn tiny_limits_change_no_count() {
         let colours = Colours::new(size(n));
         let units = colours.len();
         let recount = |unit| {
-            count_domains(&colours.domains(unit, WhichCount::First), &cancel).expect("no overflow")
+            count_domains(&colours.domains(unit, Pass::First), &cancel).expect("no overflow")
         };
         for kernel in kernels() {
             for round in 0..8 {
-                let which = [WhichCount::First, WhichCount::Second][round % 2];
+                let pass = [Pass::First, Pass::Second][round % 2];
                 let limits = tiny(size(n), &mut random);
-                let mut counter = ColoursCounter::new(&colours.units, kernel, which, limits);
+                let mut counter = ColoursCounter::new(&colours.units, kernel, pass, limits);
                 for _ in 0..8 {
                     let first = random.usize(..units);
                     let end = random.usize(first..units) + 1;
@@ -69,7 +69,7 @@ fn tiny_limits_change_no_count() {
                     let counted = counter.count_batch(first..end, &cancel, &mut counts);
                     assert_eq!(counted, Ok(()));
                     let recounted: Vec<u64> = (first..first + counts.len()).map(recount).collect();
-                    assert_eq!(counts, recounted, "{n}, {kernel}, {which} count, {limits:?}");
+                    assert_eq!(counts, recounted, "{n}, {kernel}, {pass} count, {limits:?}");
                 }
             }
         }
@@ -111,8 +111,8 @@ fn a_stopped_counter_counts_what_another_one_counts() {
         stretch_words: 2000,
         ..Limits::new(size(18))
     };
-    let new = |which| ColoursCounter::new(&colours.units, Kernel::detect(), which, limits);
-    let which_counts = [WhichCount::First, WhichCount::Second];
+    let new = |pass| ColoursCounter::new(&colours.units, Kernel::detect(), pass, limits);
+    let which_counts = [Pass::First, Pass::Second];
     let mut all_stopped = which_counts.map(new);
     let mut random = random();
     for round in 0..40 {
@@ -132,8 +132,7 @@ fn a_stopped_counter_counts_what_another_one_counts() {
 fn a_stopped_batch_gives_the_units_that_are_finished() {
     let colours = Colours::new(size(20));
     let limits = Limits { matrix_rows: 1, ..Limits::new(size(20)) };
-    let mut counter =
-        ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let mut counter = ColoursCounter::new(&colours.units, Kernel::detect(), Pass::First, limits);
     let units = (0..colours.len())
         .map(|unit| colours.units.batch(unit).units)
         .max_by_key(ExactSizeIterator::len)
@@ -159,7 +158,7 @@ fn a_stopped_batch_gives_the_units_that_are_finished() {
 fn a_list_has_each_placement_once() {
     let size = size(26);
     let cancel = Cancel::new();
-    let [board, _] = sub_boards(size, Colour::Black, WhichCount::First);
+    let [board, _] = sub_boards(size, Colour::Black, Pass::First);
     let mut zones = Zones::new(board.clone());
     let mut list = List::new(&zones, 64);
     for rows in [0x3f8, 0x3f1, 0x2f8, 0x1c07] {
@@ -193,8 +192,7 @@ fn a_list_has_each_placement_once() {
 fn an_entry_that_is_too_large_is_an_error_of_its_own_unit() {
     let colours = Colours::new(size(13));
     let limits = Limits { largest_entry: 1, ..Limits::new(size(13)) };
-    let mut counter =
-        ColoursCounter::new(&colours.units, Kernel::detect(), WhichCount::First, limits);
+    let mut counter = ColoursCounter::new(&colours.units, Kernel::detect(), Pass::First, limits);
     let mut batches_in_part = 0;
     let mut unit = 0;
     while unit < colours.len() {
@@ -227,7 +225,7 @@ fn an_entry_that_is_too_large_is_an_error() {
     let colours = Colours::new(size(13));
     let limits = Limits { largest_entry: 1, ..Limits::new(size(13)) };
     for kernel in kernels() {
-        let mut counter = ColoursCounter::new(&colours.units, kernel, WhichCount::First, limits);
+        let mut counter = ColoursCounter::new(&colours.units, kernel, Pass::First, limits);
         let counts = (0..colours.len()).map(|unit| counter.count(unit, &Cancel::new()));
         let found = counts.filter(|count| *count == Err(Interrupt::LargeEntry)).count();
         assert!(found > 0, "{kernel}: entries of 2");
@@ -243,7 +241,7 @@ fn each_number_of_white_queens_has_its_solutions() {
     for (n, expected) in [(9, &of_nine[..]), (16, &of_sixteen)] {
         let colours = Colours::new(size(n));
         let mut twice = vec![0; expected.len()];
-        let mut counter = colours.counter(WhichCount::First, Kernel::detect());
+        let mut counter = colours.counter(Pass::First, Kernel::detect());
         for unit in 0..colours.len() {
             let count = counter.count(unit, &Cancel::new()).expect("small");
             let place = colours.units.batch(unit).a as usize - n as usize % 2;

@@ -12,9 +12,11 @@ use std::ops::{Deref, DerefMut, Range};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
+use std::time::Duration;
 
-use nqueens::record::{JournalError, Record, Records, journals_in};
-use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Plan, Shard};
+use nqueens::journal::{JournalError, Record, Records, Run};
+use nqueens::plan::Plan;
+use nqueens::{BoardSize, Count, Engine, Error, Kernel, Outcome, Shard};
 
 /// The program.
 pub(crate) const NQUEENS: &str = env!("CARGO_BIN_EXE_nqueens");
@@ -31,7 +33,9 @@ pub(crate) fn host_name() -> String {
 
 /// The version with the commit, as journals and results name it.
 pub(crate) fn version() -> String {
-    format!("{}+{}", nqueens::VERSION, nqueens::COMMIT)
+    let line = printed(&["--version"]);
+    let (version, commit) = line.trim_end().split_once(", commit ").expect("a version");
+    format!("{}+{commit}", version.strip_prefix("nqueens ").expect("the name"))
 }
 
 /// A pool of threads that several counts can use.
@@ -283,8 +287,44 @@ pub(crate) fn set_aside(outcome: &Outcome, name: &str) -> PathBuf {
     aside
 }
 
-/// Reads a journal, or those in a folder, of one count. Whatever is left out is an error.
-pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
+/// Journals of one pass, and what they hold.
+#[derive(Debug)]
+pub(crate) struct OnePass(pub(crate) Records);
+
+impl Deref for OnePass {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        self.0.first().or(self.0.second()).expect("it is there")
+    }
+}
+
+/// The number of counts in lines beyond the first one of each unit.
+pub(crate) fn repeated(record: &Record) -> usize {
+    record.runs().map(Run::units).sum::<usize>() - record.units_done()
+}
+
+/// The CPU time that all units took.
+pub(crate) fn cpu_time(record: &Record) -> Duration {
+    record.runs().map(Run::cpu_time).sum()
+}
+
+/// The journals in a folder, in the order of their names.
+pub(crate) fn journals_in(folder: &Path) -> Vec<PathBuf> {
+    let mut journals = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if name.ends_with(".journal") && !name.starts_with('.') {
+            journals.push(path);
+        }
+    }
+    journals.sort();
+    journals
+}
+
+/// Reads a journal, or those in a folder, of one pass. Whatever is left out is an error.
+pub(crate) fn read(path: &Path) -> Result<Option<OnePass>, Error> {
     let records = Records::read(&[path])?;
     match records.left_out().first() {
         Some(error) => Err(error.clone()),
@@ -292,33 +332,35 @@ pub(crate) fn read(path: &Path) -> Result<Option<Record>, Error> {
     }
 }
 
-/// The only count in some journals.
-pub(crate) fn only(records: Records) -> Option<Record> {
-    let Records { first, second, .. } = records;
-    assert!(first.is_none() || second.is_none(), "they are of both counts");
-    first.or(second)
+/// The only pass in some journals.
+pub(crate) fn only(records: Records) -> Option<OnePass> {
+    let is_first = records.first().is_some();
+    let is_second = records.second().is_some();
+    assert!(!is_first || !is_second, "they are of both passes");
+    (is_first || is_second).then_some(OnePass(records))
 }
 
 /// Reads journals, and folders of them, of one count. Lines may be left out.
-pub(crate) fn record_of(paths: &[impl AsRef<Path>]) -> Record {
+pub(crate) fn record_of(paths: &[impl AsRef<Path>]) -> OnePass {
     only(Records::read(paths).expect("readable")).expect("a journal has begun")
 }
 
 /// The only journal in a folder.
 pub(crate) fn journal_in(folder: &Path) -> PathBuf {
-    let files = journals_in(&[folder]).expect("a folder");
+    let files = journals_in(folder);
     assert_eq!(files.len(), 1, "{files:?}");
     files[0].clone()
 }
 
 /// What a good journal holds, or a folder of them.
-pub(crate) fn contents(path: &Path) -> Record {
+pub(crate) fn contents(path: &Path) -> OnePass {
     read(path).expect("readable").expect("a journal")
 }
 
 /// All counts of a record, by unit.
 pub(crate) fn counts(record: &Record) -> BTreeMap<usize, u64> {
-    record.finished().map(|unit| (unit, record.count(unit).expect("a finished unit"))).collect()
+    let units = 0..record.plan().units();
+    units.filter_map(|unit| Some((unit, record.count(unit)?))).collect()
 }
 
 /// The error of a journal, which is expected.
@@ -330,8 +372,8 @@ pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError 
 }
 
 /// The contents of a journal with at least one finished unit.
-pub(crate) fn some_units(path: &Path) -> Option<Record> {
-    read(path).ok().flatten().filter(|record| record.sum().units > 0)
+pub(crate) fn some_units(path: &Path) -> Option<OnePass> {
+    read(path).ok().flatten().filter(|record| record.units_done() > 0)
 }
 
 /// Keeps the first lines of a journal.

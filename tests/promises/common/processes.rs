@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nqueens::record::journals_in;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Much longer than anything takes, even if ten programs share a core: some tests wait for minutes of work.
@@ -95,7 +94,7 @@ pub(crate) fn wait_for_exit(child: &mut Child) -> ExitStatus {
 /// Waits until a journal has more than this number of units; returns how many.
 pub(crate) fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -> usize {
     wait_for("units in the journal", child, || {
-        let units = super::some_units(path)?.sum().units;
+        let units = super::some_units(path)?.units_done();
         Some(units).filter(|units| *units > more_than)
     })
 }
@@ -105,9 +104,7 @@ pub(crate) fn wait_for_units(path: &Path, child: &mut Child, more_than: usize) -
 pub(crate) fn units_found_by_resuming(n: &str, folder: &Path) -> usize {
     let mut count = super::nqueens(&["count", n, "--json", "--journal", super::arg(folder)]);
     let mut child = super::spawn(&mut count);
-    wait_until("a journal", &mut child, || {
-        journals_in(&[folder]).is_ok_and(|journals| journals.len() == 2)
-    });
+    wait_until("a journal", &mut child, || super::journals_in(folder).len() == 2);
     send("TERM", &child);
     let stopped = super::finish(child);
     assert_eq!(stopped.status.code(), Some(3), "{stopped:?}");

@@ -7,7 +7,7 @@
 use std::path::{self, PathBuf};
 use std::time::SystemTime;
 
-use crate::WhichCount;
+use crate::Pass;
 use crate::record::ShardUnits;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -83,7 +83,7 @@ pub(super) fn page(
             }
             @for count in counts { (squares(count)) }
             footer {
-                "Made at " (utc(now)) " by nqueens " (crate::VERSION) " from the journals in "
+                "Made at " (utc(now)) " by nqueens " (crate::version::VERSION) " from the journals in "
                 (escaped(names.join(", ")))
             }
         }
@@ -110,7 +110,7 @@ fn squares(count: &CountState<'_>) -> Markup {
             State::Missing
         });
     }
-    let is_second = count.record.plan().which_count() == WhichCount::Second;
+    let is_second = count.record.plan().pass() == Pass::Second;
     html! {
         h2 { @if is_second { "Shards of the second count" } @else { "Shards" } }
         p {

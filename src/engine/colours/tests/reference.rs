@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::super::{Colours, Kernel, SMALLEST, Units, WhichCount};
+use super::super::{Colours, Kernel, Pass, SMALLEST, Units};
 use crate::cancel::Cancel;
 use crate::engine::tests::size;
 
@@ -119,7 +119,7 @@ fn plain_sets_agree_about_every_unit() {
                 continue;
             };
             assert_eq!(colours.weight(unit), weight, "n = {n}, {rows:b}");
-            let domains = colours.domains(unit, WhichCount::First);
+            let domains = colours.domains(unit, Pass::First);
             for (row, allowed) in (0..n).zip(domains.allowed) {
                 let columns = if rows >> row & 1 == row % 2 { !EVEN } else { EVEN };
                 assert_eq!(allowed, columns & others(n, 0), "n = {n}, {rows:b}");
@@ -128,9 +128,9 @@ fn plain_sets_agree_about_every_unit() {
             for columns in sets(n).filter(|set| set.count_ones() == rows.count_ones()) {
                 assert_eq!(multiplicity(columns), multiplicity_of(n, rows, columns), "{rows:b}");
             }
-            for which in [WhichCount::First, WhichCount::Second] {
-                let counted = colours.counter(which, Kernel::detect()).count(unit, &Cancel::new());
-                assert_eq!(counted, Ok(count), "n = {n}, {rows:b}, {which} count");
+            for pass in [Pass::First, Pass::Second] {
+                let counted = colours.counter(pass, Kernel::detect()).count(unit, &Cancel::new());
+                assert_eq!(counted, Ok(count), "n = {n}, {rows:b}, {pass} count");
             }
         }
         assert_eq!(Some(total.into()), size(n).published().total, "n = {n}");

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::engine::WhichCount;
+use crate::engine::Pass;
 use crate::error::{Error, JournalError};
 use crate::machine::host_name;
 use crate::plan::Plan;
@@ -24,9 +24,9 @@ const SECOND: &str = "second-";
 /// Returns the name of a journal of this process. If the number is above 1, the name contains it.
 pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
     let n = plan.size();
-    let count = match plan.which_count() {
-        WhichCount::First => "",
-        WhichCount::Second => SECOND,
+    let count = match plan.pass() {
+        Pass::First => "",
+        Pass::Second => SECOND,
     };
     let index = shard.index();
     let shards = shard.of();
@@ -37,16 +37,16 @@ pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
 }
 
 /// Returns the board size, the count and the shard that the name of a journal contains.
-pub(crate) fn parse_file_name(name: &str) -> Option<(u32, WhichCount, Shard)> {
+pub(crate) fn parse_file_name(name: &str) -> Option<(u32, Pass, Shard)> {
     let (what, _host) = name.strip_prefix('n')?.split_once('.')?;
     let (n, part) = what.split_once('-')?;
-    let (which, numbers) = match part.strip_prefix(SECOND) {
-        Some(numbers) => (WhichCount::Second, numbers),
-        None => (WhichCount::First, part),
+    let (pass, numbers) = match part.strip_prefix(SECOND) {
+        Some(numbers) => (Pass::Second, numbers),
+        None => (Pass::First, part),
     };
     let (index, shards) = numbers.split_once("-of-")?;
     let shard = Shard::new(index.parse().ok()?, shards.parse().ok()?).ok()?;
-    Some((n.parse().ok()?, which, shard))
+    Some((n.parse().ok()?, pass, shard))
 }
 
 /// Returns the host that the name of a journal contains, if a process created it in a folder.
@@ -73,11 +73,7 @@ pub(crate) fn this_host() -> String {
 /// # Errors
 ///
 /// [`Error::Journal`] if a path leads nowhere, or if a folder cannot be read.
-///
-/// # Panics
-///
-/// Outside of a pool, if rayon cannot start its global pool.
-pub fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
         let metadata =
@@ -144,11 +140,11 @@ mod tests {
         let size = BoardSize::new(12).expect("in range");
         for (index, shards) in [(0, 1), (7, 12), (123_456, 1_000_000)] {
             let shard = Shard::new(index, shards).expect("in range");
-            for which in [WhichCount::First, WhichCount::Second] {
-                let plan = Plan::new(size, Engine::Colours, None).expect("a plan").for_count(which);
+            for pass in [Pass::First, Pass::Second] {
+                let plan = Plan::new(size, Engine::Colours, None).expect("a plan").for_pass(pass);
                 for number in 1..4 {
                     let name = file_name(&plan, shard, number);
-                    assert_eq!(parse_file_name(&name), Some((12, which, shard)), "{name}");
+                    assert_eq!(parse_file_name(&name), Some((12, pass, shard)), "{name}");
                     let host = host_name().replace(['.', '_'], "-");
                     assert_eq!(host_in(&name), Some(&*host), "{name}");
                 }

@@ -14,29 +14,64 @@ use crate::version::version;
 
 /// The work of one process, as recorded in a journal.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Run {
-    /// The version of the program, with its commit: `1.0.0+86eb928`. Older journals have no commit.
-    pub version: Arc<str>,
-    /// The day on which the run began, in UTC: `2026-11-26`. Older journals do not name it.
-    pub date: Option<Arc<str>>,
-    /// The name of the kernel.
-    pub kernel: Arc<str>,
-    /// The number of counting threads.
-    pub threads: usize,
-    /// The shard that the process counted.
-    pub shard: Shard,
-    /// The brand of the CPU.
-    pub machine: Arc<str>,
-    /// The number of units that the process finished.
-    pub units: usize,
-    /// The wall time from the start of counting to the last recorded units.
-    pub elapsed: Duration,
-    /// The CPU time that all threads of the process spent on units.
-    pub cpu_time: Duration,
+    pub(crate) version: Arc<str>,
+    pub(crate) date: Option<Arc<str>>,
+    pub(crate) kernel: Arc<str>,
+    pub(crate) threads: usize,
+    pub(crate) shard: Shard,
+    pub(crate) machine: Arc<str>,
+    pub(crate) units: usize,
+    pub(crate) elapsed: Duration,
+    pub(crate) cpu_time: Duration,
 }
 
 impl Run {
+    /// Returns the version of the program, with its commit: `1.0.0+86eb928`. Older journals have no commit.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns the day on which the run began, in UTC: `2026-11-26`. Older journals do not name it.
+    pub fn date(&self) -> Option<&str> {
+        self.date.as_deref()
+    }
+
+    /// Returns the name of the kernel.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// Returns the number of counting threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Returns the shard that the process counted.
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// Returns the brand of the CPU.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// Returns the number of units that the process finished.
+    pub fn units(&self) -> usize {
+        self.units
+    }
+
+    /// Returns the wall time from the start of counting to the last recorded units.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Returns the CPU time that all threads of the process spent on units.
+    pub fn cpu_time(&self) -> Duration {
+        self.cpu_time
+    }
+
     /// Makes the run of this process, which begins now.
     pub(crate) fn of_this_process(kernel: Kernel, threads: usize, shard: Shard) -> Self {
         let brand = Cpu::detect().brand.unwrap_or_else(|| "unknown".to_owned());

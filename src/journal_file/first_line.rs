@@ -8,7 +8,7 @@ use std::str::FromStr;
 use super::line::{LineCrc, MAX_LINE_LEN};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
-use crate::engine::{Engine, WhichCount};
+use crate::engine::{Engine, Pass};
 use crate::error::{Error, JournalError};
 use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
@@ -23,7 +23,7 @@ const FORMAT: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) size: BoardSize,
-    pub(crate) which: WhichCount,
+    pub(crate) pass: Pass,
     /// The engine that the user asked for, or `None` if any will do.
     pub(crate) engine: Option<Engine>,
     /// The split rows that the user asked for, or `None` if any will do.
@@ -131,9 +131,9 @@ impl FirstLine {
     }
 
     /// Returns which count of its plan the journal holds.
-    pub(crate) fn which_count(&self) -> WhichCount {
+    pub(crate) fn pass(&self) -> Pass {
         let is_second = self.plan.contains(" count=second ");
-        if is_second { WhichCount::Second } else { WhichCount::First }
+        if is_second { Pass::Second } else { Pass::First }
     }
 
     /// Returns the plan without the count, which the first and the second count have in common.
@@ -154,7 +154,7 @@ impl FirstLine {
 
     /// Returns whether the journal is one of the count that a process is about to run.
     pub(crate) fn is_of(&self, wanted: &Wanted) -> bool {
-        if self.parse_field("n=") != Some(wanted.size) || self.which_count() != wanted.which {
+        if self.parse_field("n=") != Some(wanted.size) || self.pass() != wanted.pass {
             return false;
         }
         if wanted.engine.is_some() && self.parse_field("engine=") != wanted.engine {
@@ -183,7 +183,7 @@ impl FirstLine {
         if let Some((size, engine, split_rows)) = self.settings() {
             match Plan::with_memory(size, engine, split_rows, stated_memory) {
                 Ok(plan) => {
-                    let plan = plan.for_count(self.which_count());
+                    let plan = plan.for_pass(self.pass());
                     made = plan.to_string();
                     if made == self.plan {
                         return Ok(plan);

@@ -24,19 +24,18 @@ use crate::plan::done::UnitsDone;
 
 /// A journal that was read.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct JournalFile {
+pub(crate) struct JournalFile {
     /// The path of the file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The processes that wrote the file.
-    pub runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// The time at which the file was last written, by the clock of the file system.
-    pub modified: Option<SystemTime>,
+    pub(crate) modified: Option<SystemTime>,
 }
 
 impl JournalFile {
     /// Returns the host that the name of the file contains, if a process gave it that name.
-    pub fn host(&self) -> Option<&str> {
+    pub(crate) fn host(&self) -> Option<&str> {
         host_in(self.path.file_name()?.to_str()?)
     }
 }
