@@ -48,7 +48,7 @@ pub struct Outcome {
     /// The number of units that journals already held when the count began.
     pub units_before: usize,
     /// The number of solutions in the finished units. For a shard it is a part of the number of solutions of the board. To add
-    /// shards up, record them in [journals](Count::journal): [`Records`](crate::journal_file::Records) checks that they belong
+    /// shards up, record them in [journals](Count::journal): [`Records`](crate::journal::Records) checks that they belong
     /// together.
     pub solutions: u128,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.

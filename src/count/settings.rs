@@ -124,7 +124,7 @@ impl<'a> Count<'a> {
 
     /// Counts only the units of this shard. The outcome then has a part of the number of solutions, and no total.
     ///
-    /// To add shards up, record them in [journals](Self::journal) and read these as [`Records`](crate::journal_file::Records),
+    /// To add shards up, record them in [journals](Self::journal) and read these as [`Records`](crate::journal::Records),
     /// which checks that they belong together.
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }

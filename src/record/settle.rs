@@ -21,7 +21,7 @@ use crate::journal_file::{JournalFile, Reading, read_journal};
 
 /// A unit for which there are different counts, so a machine has made an error.
 ///
-/// A [`Record`] names the units for which journals hold different counts, and a [`Verdict`](super::Verdict) those for
+/// A [`Record`] names the units for which journals hold different counts, and a [`Verdict`](crate::journal::Verdict) those for
 /// which a recount found another count than the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -18,7 +18,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
-use nqueens::{Cancel, Count, Engine, Error, Progress};
+use nqueens::{Cancel, Count, Engine, Error};
 
 use crate::common::{
     NQUEENS, Running, arg, contents, count_into, finish, first_line_with_check_digits, fresh,

@@ -212,7 +212,7 @@ fn a_forecast_rests_on_runs_like_the_one_that_counts() {
     };
     let whole = shard("0/2", Kernel::PORTABLE, "1");
     let other = shard("1/2", Kernel::detect(), "2");
-    let seconds = |path: &Path| cpu_time(&contents(path)).as_secs_f64();
+    let seconds = |path: &Path| crate::common::cpu_time(&contents(path)).as_secs_f64();
     let lines = fs::read_to_string(&other).expect("text").lines().count();
     let truth = seconds(&other);
     keep_lines(&other, lines / 2);
