@@ -81,7 +81,7 @@ impl Count<'_> {
     ///
     /// let cancel = Cancel::new();
     /// cancel.cancel(); // usually from another thread
-    /// let outcome = Count::new(BoardSize::new(20)?).stop_on(&cancel).run()?;
+    /// let outcome = Count::new(BoardSize::new(20)?).cancel_on(&cancel).run()?;
     /// assert_eq!(outcome.total, None);
     /// println!("{} of {} units, {} solutions", outcome.units_done, outcome.units, outcome.solutions);
     /// # Ok::<(), nqueens::Error>(())

@@ -79,8 +79,8 @@ fn first_pass(records: &Records) -> &Record {
 fn names_another_plan(lines: &[u8]) -> bool {
     let own = PLAN.to_string();
     numbered_lines(lines).any(|(_, line)| {
-        let text = text_with_crc(line, 0).filter(|text| text.starts_with("nqueens-journal 2 "));
-        let plan = text.and_then(|text| Some(&text[text.find(" n=")? + 1..]));
+        let text = text_with_crc(line, 0).and_then(|text| text.strip_prefix("nqueens-journal 2 "));
+        let plan = text.map(|text| text.split_once(' ').map_or("", |(_, plan)| plan));
         plan.is_some_and(|plan| plan.replacen("count=second", "count=first", 1) != own)
     })
 }

@@ -188,7 +188,7 @@ fn a_file_of_zeros_is_in_the_way_of_nothing() {
 /// The format is documented in two places with the same example.
 #[test]
 fn the_documented_example_is_a_journal() {
-    for document in [include_str!("../../docs/FORMAT.md"), include_str!("../../src/record.rs")] {
+    for document in [include_str!("../../docs/FORMAT.md"), include_str!("../../src/journal.rs")] {
         let lines = document.lines().map(|line| line.trim_start_matches("//! "));
         let example = lines.skip_while(|line| !line.starts_with("nqueens-journal 2 version="));
         let example: String =

@@ -309,10 +309,10 @@ pub(crate) fn cpu_time(record: &Record) -> Duration {
     record.runs().map(Run::cpu_time).sum()
 }
 
-/// The journals in a folder, in the order of their names.
+/// The journals in a folder, in the order of their names. If the folder is not there, it has none yet.
 pub(crate) fn journals_in(folder: &Path) -> Vec<PathBuf> {
     let mut journals = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.expect("an entry").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         if name.ends_with(".journal") && !name.starts_with('.') {
