@@ -35,6 +35,20 @@ use textbook::{
 };
 
 /// An algorithm that counts the solutions of a board. [`Engine::summary`] describes each of them in one line.
+///
+/// ```
+/// use nqueens::{BoardSize, Engine};
+///
+/// for engine in Engine::ALL {
+///     println!("{engine}: {}", engine.summary());
+/// }
+/// assert_eq!(Engine::fastest_for(BoardSize::new(20)?), Engine::Colours);
+/// assert_eq!("colours".parse(), Ok(Engine::Colours));
+/// assert_eq!(Engine::Colours.name(), "colours");
+/// # Ok::<(), nqueens::Error>(())
+/// ```
+///
+/// [`Engine::Colours`] counts boards up to n = 30, and the others count all boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
@@ -88,7 +102,7 @@ impl Engine {
 
     /// Returns the fastest engine for boards of this size: `colours` from n = 14 to 30, otherwise `subtrees`. Smaller
     /// boards have too few placements to fill the vectors of `colours`.
-    pub fn auto(size: BoardSize) -> Self {
+    pub fn fastest_for(size: BoardSize) -> Self {
         let is_for_colours = (14..=colours::LARGEST).contains(&size.get());
         if is_for_colours { Self::Colours } else { Self::Subtrees }
     }
@@ -98,7 +112,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::InvalidValue`] for [`Engine::Colours`] and boards above n = 30.
-    pub fn check(self, size: BoardSize) -> Result<(), Error> {
+    pub(crate) fn check(self, size: BoardSize) -> Result<(), Error> {
         let largest = colours::LARGEST;
         if self == Self::Colours && size.get() > largest {
             return Err(Error::out_of_range(
@@ -119,7 +133,7 @@ impl Engine {
     /// that the engine does not count ([`Engine::check`]).
     ///
     /// A count uses at most three quarters of the memory that is available.
-    pub fn memory_of_thread(self, size: BoardSize) -> u64 {
+    pub(crate) fn memory_of_thread(self, size: BoardSize) -> u64 {
         let uses_colours = self.cuts_by_colours(size) && self.check(size).is_ok();
         if uses_colours { colours::worker_bytes(size) } else { 0 }
     }

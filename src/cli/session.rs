@@ -116,7 +116,7 @@ impl Session {
         if choice.engine.is_some() || Engine::Colours.check(size).is_ok() {
             return;
         }
-        let engine = Engine::auto(size);
+        let engine = Engine::fastest_for(size);
         let time = time(rough_seconds(size, engine, Kernel::detect(), self.threads()));
         message!(
             "n = {size} would take {time} or more here with engine {engine}: engine colours, the fastest, counts boards \

@@ -97,7 +97,7 @@ impl<'a> Count<'a> {
     }
 
     /// Sets the engine. By default, or with `None`, it is the engine of the journal, or
-    /// [`Engine::Subtrees`] with [`Count::split_rows`], or [`Engine::auto`].
+    /// [`Engine::Subtrees`] with [`Count::split_rows`], or [`Engine::fastest_for`].
     pub fn engine(self, engine: impl Into<Option<Engine>>) -> Self {
         Self { engine: engine.into(), ..self }
     }
@@ -232,7 +232,7 @@ impl<'a> Count<'a> {
 
     /// Returns the engine of this count, as it is without journals.
     pub(crate) fn new_engine(&self) -> Engine {
-        self.engine_asked().unwrap_or(Engine::auto(self.size))
+        self.engine_asked().unwrap_or(Engine::fastest_for(self.size))
     }
 
     /// Returns which journals in a folder belong to this count.

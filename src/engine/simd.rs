@@ -24,8 +24,9 @@ use crate::error::Error;
 /// for kernel in Kernel::available() {
 ///     println!("{kernel}");
 /// }
+/// assert_eq!(Kernel::available().last(), Some(&Kernel::detect()));
 /// assert_eq!("portable".parse(), Ok(Kernel::PORTABLE));
-/// # Ok::<(), nqueens::Error>(())
+/// assert_eq!(Kernel::PORTABLE.name(), "portable");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel(pub(crate) Vectors);

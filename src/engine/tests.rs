@@ -103,7 +103,7 @@ fn every_engine_answers_about_every_board() {
             assert_eq!(needs_memory, expected, "{engine}, n = {n}");
             assert!(engine.worker_reserve(size) > 0, "{engine}, n = {n}");
             assert!(engine.list_bytes(size, 1) < 1 << 30, "{engine}, n = {n}");
-            assert_eq!(Engine::auto(size).check(size), Ok(()), "n = {n}");
+            assert_eq!(Engine::fastest_for(size).check(size), Ok(()), "n = {n}");
         }
     }
 }

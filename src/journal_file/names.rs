@@ -29,7 +29,7 @@ pub(super) fn file_name(plan: &Plan, shard: Shard, number: u32) -> String {
         Pass::Second => SECOND,
     };
     let index = shard.index();
-    let shards = shard.of();
+    let shards = shard.count();
     let host = this_host();
     let process = std::process::id();
     let number = if number > 1 { format!(".{number}") } else { String::new() };

@@ -22,6 +22,17 @@ use crate::error::Error;
 const BLOCKS: usize = 32;
 
 /// One of the shards that together make up a plan.
+///
+/// ```
+/// use nqueens::Shard;
+///
+/// let shard: Shard = "3/12".parse()?;
+/// assert_eq!((shard.index(), shard.count()), (3, 12));
+/// assert_eq!(shard, Shard::new(3, 12)?);
+/// assert_eq!(shard.to_string(), "3/12");
+/// assert!(!shard.is_whole() && Shard::WHOLE.is_whole());
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard {
     // Shards of equally many come in the order of their indices.
@@ -38,7 +49,7 @@ impl Default for Shard {
 
 impl Shard {
     /// The largest number of shards of a plan.
-    pub const MAX_SHARDS: usize = 1_000_000;
+    pub(crate) const MAX_SHARDS: usize = 1_000_000;
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, shards: 1 };
 
@@ -46,7 +57,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] unless `shards` is 1 to [`Shard::MAX_SHARDS`] and `index` is less than `shards`.
+    /// [`Error::InvalidValue`] unless `shards` is 1 to 1,000,000 and `index` is less than `shards`.
     pub fn new(index: usize, shards: usize) -> Result<Self, Error> {
         if !(1..=Self::MAX_SHARDS).contains(&shards) {
             return Err(Error::out_of_range("a number of shards", shards, 1..=Self::MAX_SHARDS));
@@ -72,7 +83,7 @@ impl Shard {
     }
 
     /// Returns the number of shards of the plan.
-    pub fn of(self) -> usize {
+    pub fn count(self) -> usize {
         self.shards
     }
 
@@ -201,7 +212,7 @@ mod tests {
     fn shards_are_written_as_fractions() {
         let shard: Shard = "3/12".parse().expect("in range");
         assert_eq!(shard.index(), 3);
-        assert_eq!(shard.of(), 12);
+        assert_eq!(shard.count(), 12);
         assert_eq!(shard.to_string(), "3/12");
         for bad in ["", "3", "3/", "/3", "3/3", "0/0", "-1/3", "x/y", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");

@@ -154,7 +154,7 @@ fn relevance(name: &OsStr, wanted: &Wanted, shard: Shard) -> Relevance {
     };
     if n != wanted.size.get() || pass != wanted.pass {
         Relevance::OtherCount
-    } else if named_shard.of() == shard.of() && named_shard != shard {
+    } else if named_shard.count() == shard.count() && named_shard != shard {
         Relevance::OtherShard
     } else {
         Relevance::ToBeRead

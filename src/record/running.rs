@@ -214,7 +214,7 @@ struct ShardsByNumber(BTreeMap<usize, Vec<ShardUnits>>);
 impl ShardsByNumber {
     /// Returns the number of units that are missing in a shard.
     fn missing_in(&mut self, shard: Shard, record: &Record) -> usize {
-        let number = shard.of();
+        let number = shard.count();
         let shards = self.0.entry(number).or_insert_with(|| record.shard_units(number));
         shards.get(shard.index()).map_or(0, |shard| shard.units - shard.finished)
     }

@@ -84,7 +84,7 @@ impl Record {
     pub(crate) fn agreed_shards(&self) -> Option<usize> {
         let mut agreed = 1;
         for run in self.runs() {
-            match run.shard.of() {
+            match run.shard.count() {
                 1 => {}
                 shards if agreed == 1 || shards == agreed => agreed = shards,
                 _ => return None,

@@ -7,9 +7,9 @@ use nqueens::{Cancel, Count, Engine, Error};
 
 #[cfg(target_os = "linux")]
 use crate::common::processes::cpu_time_at_end;
+use crate::common::{colours_bytes, json, output, size, stderr, stdout};
 #[cfg(target_os = "linux")]
 use crate::common::{finish, nqueens, spawn};
-use crate::common::{json, output, size, stderr, stdout};
 
 /// A unit of these engines takes hours or more. `src/forecast.rs` checks what boards cost with every engine.
 #[test]
@@ -98,7 +98,7 @@ fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
     let expected = number("estimated_cpu_seconds") / 1e6;
     assert!((number("estimated_seconds") - expected).abs() < 1e-4 * expected, "{object}");
     assert_eq!((&object["cores"], &object["threads"]), (&1_000_000.into(), &1.into()));
-    let memory = Engine::Colours.memory_of_thread(size(26)) * 1_000_000;
+    let memory = colours_bytes(26) * 1_000_000;
     assert_eq!(object["memory"], memory);
 }
 

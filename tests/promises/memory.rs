@@ -21,9 +21,9 @@ use crate::common::processes::{send, wait_for_units, wait_for_work, wait_until};
 use nqueens::{Cancel, Count, Engine, Error};
 
 use crate::common::{
-    NQUEENS, Running, arg, contents, count_into, finish, first_line_with_check_digits, fresh,
-    fresh_folder, journal_in, json, nqueens, plan_of, refused, run, size, spawn, stderr, stdout,
-    with_check_digits,
+    NQUEENS, Running, arg, colours_bytes, contents, count_into, finish,
+    first_line_with_check_digits, fresh, fresh_folder, journal_in, json, nqueens, plan_of, refused,
+    run, size, spawn, stderr, stdout, with_check_digits,
 };
 
 /// A control group, removed at the end.
@@ -262,7 +262,7 @@ fn memory_of(command: &mut Command) -> u64 {
 
 /// Counts a board on one thread, and compares the peak of its memory with what is stated.
 fn counts_within_the_stated_memory(n: u32) {
-    let stated = Engine::Colours.memory_of_thread(size(n));
+    let stated = colours_bytes(n);
     let used = memory_of(&mut nqueens(&["count", &n.to_string(), "--threads", "1", "--quiet"]));
     let share = used as f64 / stated as f64;
     // Where the system uses huge pages for every process, the share is a twentieth higher.
@@ -358,7 +358,7 @@ fn memory_for(threads: u64, bytes_of_thread: u64) -> String {
 /// The variable says how many threads there may be, and not that there must be as many.
 #[test]
 fn without_threads_a_command_runs_as_many_as_fit_and_says_so() {
-    let memory = memory_for(2, Engine::Colours.memory_of_thread(size(14)));
+    let memory = memory_for(2, colours_bytes(14));
     let with = |args: &[&str]| {
         let mut command = nqueens(args);
         run(command.env("NQUEENS_THREADS", "5").env("NQUEENS_MEMORY", &memory))

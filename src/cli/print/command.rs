@@ -9,7 +9,7 @@ pub(crate) fn count_command(plan: &Plan, is_exact: bool) -> String {
     if plan.pass() == Pass::Second {
         command += " --second";
     }
-    if is_exact || plan.engine() != Engine::auto(plan.size()) {
+    if is_exact || plan.engine() != Engine::fastest_for(plan.size()) {
         command += &format!(" --engine {}", plan.engine());
     }
     if is_exact && let Some(rows) = plan.split_rows() {

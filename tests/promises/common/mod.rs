@@ -58,6 +58,15 @@ pub(crate) const TEXTBOOK: [(Engine, u32); 5] = [
 /// The engines that have kernels.
 pub(crate) const WITH_KERNELS: [Engine; 2] = [Engine::Subtrees, Engine::Colours];
 
+/// The bytes that a thread of engine `colours` may use, as a count says that has no memory.
+pub(crate) fn colours_bytes(n: u32) -> u64 {
+    let count = Count::new(size(n)).engine(Engine::Colours).threads(1).memory(0);
+    match count.run() {
+        Err(Error::LacksMemory(lack)) => lack.needed_bytes(),
+        other => panic!("n = {n}: {other:?}"),
+    }
+}
+
 /// The names of all engines.
 pub(crate) fn engine_names() -> Vec<&'static str> {
     Engine::ALL.iter().map(|engine| engine.name()).collect()
