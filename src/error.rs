@@ -63,7 +63,7 @@ pub enum Error {
     #[error("{0}")]
     LacksMemory(LackOfMemory),
 
-    /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::symmetry::Classes)
+    /// A total that contradicts the numbers of symmetric solutions: a number of [`Classes`](crate::Classes)
     /// would not be whole. So the total or a number of symmetric solutions is wrong.
     #[error("Q({n}) = {total} cannot be right: it does not fit the numbers of symmetric solutions")]
     #[non_exhaustive]

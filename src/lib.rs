@@ -25,8 +25,8 @@
 //! ```
 //!
 //! [`Count::shard`] shares a count between machines, [`journal::Records`] adds the shards up and checks them, and
-//! [`Count::estimate`] says how long a count will take. [`Solutions`] lists solutions, and [`Classes`](symmetry::Classes) counts
-//! them up to rotation and reflection. The folder `examples` of the repository has four programs.
+//! [`Count::estimate`] says how long a count will take. [`Solutions`] lists solutions, and [`Classes`] counts them up to
+//! rotation and reflection. The folder `examples` of the repository has four programs.
 //!
 //! Without its command line, the feature `cli`, the crate depends only on crc32fast, humantime, num_cpus, rayon, rustix,
 //! sysinfo and thiserror:
@@ -65,12 +65,12 @@ mod record;
 mod verify;
 mod version;
 
-pub use board::known::{Known, Published};
+pub use board::published::{Agreement, PublishedCounts};
 pub use board::size::BoardSize;
 pub use board::solution::Solution;
 pub use board::solutions::Solutions;
 pub use board::square::{FixedQueens, Square};
-pub use board::symmetry;
+pub use board::symmetry::Classes;
 pub use cancel::Cancel;
 pub use count::{Count, Observer, Outcome, Progress, count};
 pub use engine::{Engine, Kernel};

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::board::known::Published;
+use crate::board::published::Agreement;
 use crate::cancel::Cancel;
 use crate::error::Error;
 pub(crate) use crate::error::{IoError, JournalError};
@@ -149,11 +149,11 @@ impl Record {
         is_complete.then_some(done.solutions)
     }
 
-    /// Compares the total with the published one: [`Published::Unknown`] while units are missing.
-    pub fn agreement(&self) -> Published {
+    /// Compares the total with the published one: [`Agreement::Unpublished`] while units are missing.
+    pub fn agreement(&self) -> Agreement {
         match self.total() {
-            Some(total) => Published::compare(total, self.plan().size().published().total),
-            None => Published::Unknown,
+            Some(total) => Agreement::compare(total, self.plan().size().published().total),
+            None => Agreement::Unpublished,
         }
     }
 

@@ -20,7 +20,19 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 
 /// The numbers of classes of solutions. A class is a solution with its images under rotation and reflection.
+///
+/// ```
+/// use nqueens::{BoardSize, Cancel, Classes};
+///
+/// let classes = Classes::count(BoardSize::new(8)?, 92, &Cancel::new())?;
+/// assert_eq!((classes.of_eight, classes.of_four), (11, 1));
+/// assert_eq!(classes.fundamental(), 12);
+/// let unchanged_by_half_turn = 4 * classes.of_four + 2 * classes.of_two;
+/// assert_eq!(unchanged_by_half_turn, 4);
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Classes {
     /// The number of classes of eight solutions: no symmetry leaves them unchanged,
     /// [A260320](https://oeis.org/A260320).
@@ -35,15 +47,6 @@ pub struct Classes {
 
 impl Classes {
     /// Counts the classes of a board, given its number of solutions.
-    ///
-    /// ```
-    /// use nqueens::{BoardSize, Cancel, symmetry::Classes};
-    ///
-    /// let classes = Classes::count(BoardSize::new(8)?, 92, &Cancel::new())?;
-    /// assert_eq!((classes.of_eight, classes.of_four), (11, 1));
-    /// assert_eq!(classes.fundamental(), 12);
-    /// # Ok::<(), nqueens::Error>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -66,7 +69,7 @@ impl Classes {
         }
         // The other search takes no time.
         let half = unchanged_by(HALF_TURN, size, cancel, note)?;
-        let quarter = quarter_turn(size, cancel)?;
+        let quarter = unchanged_by(QUARTER_TURN, size, cancel, |_, _| {})?;
         Self::from_solutions(total, half, quarter)
             .ok_or(Error::Inconsistent { n: size.get(), total })
     }
@@ -96,33 +99,18 @@ fn divided_evenly(solutions: u128, class_size: u128) -> Option<u128> {
     if solutions.is_multiple_of(class_size) { Some(solutions / class_size) } else { None }
 }
 
-/// Counts the solutions that a turn of 180° leaves unchanged, [A032522](https://oeis.org/A032522).
-///
-/// # Errors
-///
-/// [`Error::StoppedBefore`] after a cancellation.
-pub fn half_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    unchanged_by(HALF_TURN, size, cancel, |_, _| {})
-}
-
-/// Counts the solutions that a turn of 90° leaves unchanged, [A033148](https://oeis.org/A033148).
-///
-/// The count is 0 unless n is a multiple of four or one more: the queens that are not in the centre come in fours.
-///
-/// # Errors
-///
-/// [`Error::StoppedBefore`] after a cancellation.
-pub fn quarter_turn(size: BoardSize, cancel: &Cancel) -> Result<u128, Error> {
-    unchanged_by(|last, row, column| (column, last - row), size, cancel, |_, _| {})
-}
-
 /// A function that turns a square, given the last row of the board, and the row and column of the square.
 type Turn = fn(u32, u32, u32) -> (u32, u32);
 
+/// The turn by 180°. The numbers of solutions that it leaves unchanged are [A032522](https://oeis.org/A032522).
 const HALF_TURN: Turn = |last, row, column| (last - row, last - column);
 
-/// Counts the solutions that a turn leaves unchanged. Each placement of the first two queens is a step: `note` is called
-/// with the number of steps that are done, and of all.
+/// The turn by 90°. The numbers of solutions that it leaves unchanged are [A033148](https://oeis.org/A033148): 0 unless n
+/// is a multiple of four or one more, because the queens that are not in the centre come in fours.
+const QUARTER_TURN: Turn = |last, row, column| (column, last - row);
+
+/// Counts the solutions that a turn leaves unchanged, on a board with more than one square. Each placement of the first
+/// two queens is a step: `note` is called with the number of steps that are done, and of all.
 ///
 /// A queen is placed together with all its images. Each queen goes into the first free row from the middle of the
 /// board down, because a queen in the middle attacks most.
@@ -143,9 +131,6 @@ fn unchanged_by(
     mut note: impl FnMut(usize, usize),
 ) -> Result<u128, Error> {
     let half = size.get() / 2;
-    if half == 0 {
-        return Ok(1);
-    }
     let last = size.get() - 1;
     let mut start = Placed { turn, last, taken: [0; 4] };
     if last.is_multiple_of(2) {
@@ -235,6 +220,27 @@ impl Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// On larger boards than those of which half-turns can be counted in a test.
+    #[test]
+    fn solutions_that_a_quarter_turn_leaves_unchanged_are_as_published() {
+        for n in 2..=27 {
+            let size = BoardSize::new(n).expect("in range");
+            let counted = unchanged_by(QUARTER_TURN, size, &Cancel::new(), |_, _| {});
+            assert_eq!(counted.ok(), size.published().quarter_turn, "A033148, n = {n}");
+        }
+    }
+
+    #[test]
+    fn each_search_can_be_cancelled() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let size = BoardSize::new(12).expect("in range");
+        for turn in [HALF_TURN, QUARTER_TURN] {
+            let cancelled = unchanged_by(turn, size, &cancel, |_, _| {});
+            assert!(cancelled.is_err_and(|error| error.is_cancelled()));
+        }
+    }
 
     #[test]
     fn every_step_is_noted() {

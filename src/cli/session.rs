@@ -5,9 +5,9 @@ use crate::forecast::rough_seconds;
 use crate::machine::memory::StatedMemory;
 use crate::numbers::available_bytes;
 use crate::plan::ThreadMemory;
-use crate::symmetry::Classes;
 use crate::{
-    BoardSize, Cancel, Count, Engine, Error, Kernel, LackOfMemory, Plan, cores, thread_pool,
+    BoardSize, Cancel, Classes, Count, Engine, Error, Kernel, LackOfMemory, Plan, cores,
+    thread_pool,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 

@@ -12,7 +12,7 @@ use super::driver::Driver;
 use super::observe::Start;
 use super::ranges::number_of_units;
 use super::settings::Count;
-use crate::board::known::Published;
+use crate::board::published::Agreement;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
@@ -53,8 +53,8 @@ pub struct Outcome {
     pub solutions: u128,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Published::Unknown`] if there is no total, or none is published.
-    pub agreement: Published,
+    /// How the total compares with the published one: [`Agreement::Unpublished`] if there is no total, or none is published.
+    pub agreement: Agreement,
     /// The processes that worked on this count: those that wrote the journals that were read, and this one, unless nothing
     /// was left to count.
     pub runs: Vec<Run>,
@@ -269,9 +269,9 @@ impl<'a> Job<'a> {
         }
         let is_complete = done.units == start.units;
         let agreement = if is_complete {
-            Published::compare(done.solutions, self.published_total())
+            Agreement::compare(done.solutions, self.published_total())
         } else {
-            Published::Unknown
+            Agreement::Unpublished
         };
         let has_total = is_complete && start.shard.is_whole();
         Ok(Outcome {

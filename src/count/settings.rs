@@ -22,11 +22,11 @@ const SMALLEST_ON_ALL_CPUS: u32 = 14;
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
 /// ```
-/// use nqueens::{BoardSize, Count, Engine, Published};
+/// use nqueens::{BoardSize, Count, Engine, Agreement};
 ///
 /// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
 /// assert_eq!(outcome.total, Some(14_200));
-/// assert_eq!(outcome.agreement, Published::Agrees);
+/// assert_eq!(outcome.agreement, Agreement::Agrees);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///

@@ -1,7 +1,7 @@
 //! Promise: every engine and every kernel counts the published total of all boards for which it is sensible. README.md
 //! makes this promise under "How we know that it is right".
 
-use nqueens::{Count, Engine, Kernel, Published};
+use nqueens::{Agreement, Count, Engine, Kernel};
 
 use crate::common::{TEXTBOOK, WITH_KERNELS, kernels, size};
 
@@ -20,7 +20,7 @@ fn count_with_every_engine(left_out: u32) {
         for n in 0..=largest(engine) - left_out {
             let outcome = Count::new(size(n)).engine(engine).run().expect("a count");
             assert_eq!(outcome.total, size(n).published().total, "{engine}, n = {n}");
-            assert_eq!(outcome.agreement, Published::Agrees, "{engine}, n = {n}");
+            assert_eq!(outcome.agreement, Agreement::Agrees, "{engine}, n = {n}");
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::forecast::rough_seconds;
 use crate::machine::memory::StatedMemory;
 use crate::machine::process_time;
 use crate::plan::ThreadMemory;
-use crate::{BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, Published, thread_pool};
+use crate::{Agreement, BoardSize, Cancel, Count, Engine, Error, Kernel, Outcome, thread_pool};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use rayon::ThreadPool;
@@ -318,7 +318,7 @@ struct Counted {
     elapsed: Duration,
     /// The CPU time of the process meanwhile.
     cpu_time: Duration,
-    agreement: Published,
+    agreement: Agreement,
 }
 
 impl<'a> Comparison<'a> {
@@ -463,7 +463,7 @@ impl<'a> Comparison<'a> {
         configuration: Configuration,
         counted: &Counted,
     ) {
-        if let Published::Differs { expected } = counted.agreement {
+        if let Agreement::Differs { expected } = counted.agreement {
             print_differs(computed(size, counted.total, configuration), expected);
             self.found = Exit::Failed;
         }

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use crate::count::completions::Completions;
 use crate::plan::ThreadMemory;
-use crate::symmetry::Classes;
-use crate::{BoardSize, Count, Engine, Outcome, Published, Shard, Square};
+use crate::{Agreement, BoardSize, Classes, Count, Engine, Outcome, Shard, Square};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -112,7 +111,7 @@ impl CountArgs {
                 message!("{left} not settled yet; the same command counts them again");
             }
             exit = exit.and(Exit::Stopped);
-            let mut report = self.report(&outcome, None, Published::Unknown);
+            let mut report = self.report(&outcome, None, Agreement::Unpublished);
             report.without_text();
             return Ok(exit.answer(self.format, report));
         }
@@ -127,11 +126,11 @@ impl CountArgs {
                 Err(failure) => return Err(failure.after(exit)),
             }
         }
-        let mut published = Published::Unknown;
+        let mut published = Agreement::Unpublished;
         if let Some(total) = outcome.total {
             published = verdict(outcome.size, total, classes.as_ref());
         }
-        if let Published::Differs { .. } = published {
+        if let Agreement::Differs { .. } = published {
             exit = exit.and(Exit::Failed);
         }
         Ok(exit.answer(self.format, self.report(&outcome, classes, published)))
@@ -189,7 +188,7 @@ impl CountArgs {
         message!("{part}{stopped}; {kept}");
     }
 
-    fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Published) -> Report {
+    fn report(&self, outcome: &Outcome, classes: Option<Classes>, published: Agreement) -> Report {
         let mut report = Report::default();
         report.entry("n", outcome.size.get());
         if outcome.shard.is_whole() {

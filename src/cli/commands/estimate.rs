@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Approximate, BoardSize, Forecast, Outcome, Published};
+use crate::{Agreement, Approximate, BoardSize, Forecast, Outcome};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use indicatif::BinaryBytes;
@@ -84,7 +84,7 @@ impl EstimateArgs {
             message!("stopped after {elapsed} of {wanted}");
             exit = Exit::Stopped;
         }
-        if let Published::Differs { expected } = sample.agreement {
+        if let Agreement::Differs { expected } = sample.agreement {
             print_differs(format_args!("Q({}) = {}", self.n, sample.solutions), expected);
             exit = Exit::Failed;
         }

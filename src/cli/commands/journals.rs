@@ -9,7 +9,7 @@ use crate::plan::done::Sum;
 use crate::record::{
     BothCounts, Disagreement, JournalError, Record, Records, Running, Shards, Votes,
 };
-use crate::{Error, Published, Shard};
+use crate::{Agreement, Error, Shard};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
@@ -157,8 +157,8 @@ impl<'a> Journals<'a> {
             let is_any_unread = self.left_out.iter().any(Error::is_of_file_system);
             return if is_any_unread { Exit::Failed } else { Exit::Done };
         };
-        match Published::compare(total, size.published().total) {
-            Published::Differs { expected } => {
+        match Agreement::compare(total, size.published().total) {
+            Agreement::Differs { expected } => {
                 print_differs(format_args!("Q({size}) = {total}"), expected);
                 Exit::Failed
             }
@@ -306,8 +306,8 @@ fn add_facts(
     let cpu_time = sum(counts.iter().map(|count| count.record.cpu_time()));
     let size = counts[0].record.plan().size();
     let published = match total {
-        Some(total) => Published::compare(total, size.published().total),
-        None => Published::Unknown,
+        Some(total) => Agreement::compare(total, size.published().total),
+        None => Agreement::Unpublished,
     };
     if let Some(total) = total {
         report.row("total", total).row("published", published);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{BoardSize, Error, Outcome, Published};
+use crate::{Agreement, BoardSize, Error, Outcome};
 use clap::Args;
 
 use crate::cli::args::{EngineArgs, MachineArgs};
@@ -51,7 +51,7 @@ impl TableArgs {
         for size in self.boards()? {
             let counted = count_board(size, choice, &session);
             let board = counted.map_err(|failure| failure.after(exit))?;
-            if let Published::Differs { .. } = board.published {
+            if let Agreement::Differs { .. } = board.published {
                 exit = Exit::Failed;
             }
             let mut row = board.row();
@@ -77,7 +77,7 @@ struct Board {
     total: u128,
     fundamental: u128,
     /// The verdict on all numbers of the row.
-    published: Published,
+    published: Agreement,
 }
 
 /// Counts a board, and compares its numbers with the published ones.

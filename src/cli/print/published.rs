@@ -2,9 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::Known;
-use crate::symmetry::Classes;
-use crate::{BoardSize, Published};
+use crate::{Agreement, BoardSize, Classes, PublishedCounts};
 
 use crate::cli::stderr::message;
 
@@ -19,12 +17,12 @@ struct Pair {
 
 /// Compares the total of a board, and the numbers of its classes if they were counted, with the published numbers.
 /// Prints the numbers that differ. Returns the verdict on the total, unless another number differs.
-pub(crate) fn verdict(size: BoardSize, total: u128, classes: Option<&Classes>) -> Published {
+pub(crate) fn verdict(size: BoardSize, total: u128, classes: Option<&Classes>) -> Agreement {
     let pairs = pairs(size, total, classes, size.published());
-    let mut verdict = Published::compare(pairs[0].computed, pairs[0].published);
+    let mut verdict = Agreement::compare(pairs[0].computed, pairs[0].published);
     for Pair { text, computed, published } in pairs {
-        let compared = Published::compare(computed, published);
-        if let Published::Differs { expected } = compared {
+        let compared = Agreement::compare(computed, published);
+        if let Agreement::Differs { expected } = compared {
             print_differs(text, expected);
             verdict = compared;
         }
@@ -38,7 +36,12 @@ pub(crate) fn print_differs(computed: impl Display, published: u128) {
 }
 
 /// Returns the total first, then all other numbers.
-fn pairs(size: BoardSize, total: u128, classes: Option<&Classes>, known: Known) -> Vec<Pair> {
+fn pairs(
+    size: BoardSize,
+    total: u128,
+    classes: Option<&Classes>,
+    known: PublishedCounts,
+) -> Vec<Pair> {
     let mut numbers = vec![("Q", total, known.total)];
     if let Some(classes) = classes {
         numbers.push(("fundamental", classes.fundamental(), known.fundamental));
@@ -71,7 +74,7 @@ mod tests {
             let size = BoardSize::new(n).expect("in range");
             let total = size.published().total.expect("published");
             let classes = Classes::count(size, total, &Cancel::new()).expect("it fits");
-            assert_eq!(verdict(size, total, Some(&classes)), Published::Agrees, "n = {n}");
+            assert_eq!(verdict(size, total, Some(&classes)), Agreement::Agrees, "n = {n}");
             let pairs = pairs(size, total, Some(&classes), size.published());
             // Nothing but the total is published for the empty board.
             let published = pairs.iter().filter(|pair| pair.published.is_some()).count();
@@ -86,7 +89,7 @@ mod tests {
         let mut classes = Classes::count(size, 92, &Cancel::new()).expect("it fits");
         classes.of_four += 2;
         classes.of_eight -= 1;
-        assert_eq!(verdict(size, 92, Some(&classes)), Published::Differs { expected: 11 });
+        assert_eq!(verdict(size, 92, Some(&classes)), Agreement::Differs { expected: 11 });
         let differing = pairs(size, 92, Some(&classes), size.published());
         let differing = differing.iter().filter(|pair| Some(pair.computed) != pair.published);
         let texts: Vec<&str> = differing.map(|pair| pair.text.as_str()).collect();
@@ -96,8 +99,8 @@ mod tests {
     #[test]
     fn a_total_that_differs_decides() {
         let size = BoardSize::new(8).expect("in range");
-        assert_eq!(verdict(size, 90, None), Published::Differs { expected: 92 });
+        assert_eq!(verdict(size, 90, None), Agreement::Differs { expected: 92 });
         let unpublished = BoardSize::new(30).expect("in range");
-        assert_eq!(verdict(unpublished, 90, None), Published::Unknown);
+        assert_eq!(verdict(unpublished, 90, None), Agreement::Unpublished);
     }
 }
