@@ -11,7 +11,20 @@ use crate::error::Error;
 /// The interval at which a thread that waits for another one asks whether its wait is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A flag that stops a count once it is raised. Clones share one flag.
+/// A flag that stops a count or a search once it is raised. Clones share one flag.
+///
+/// ```
+/// use nqueens::{BoardSize, Cancel, Solutions};
+///
+/// let cancel = Cancel::new();
+/// let raise_it = cancel.clone();
+/// // Without the flag, this search would take millions of years.
+/// let solutions = Solutions::new(BoardSize::new(32)?).cancel_on(&cancel);
+/// std::thread::spawn(move || raise_it.cancel());
+/// solutions.for_each(drop);
+/// assert!(cancel.is_cancelled());
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 ///
 /// Every engine checks the flag often, also in the middle of a unit. docs/CLUSTER.md in the repository says how soon a
 /// count stops.

@@ -69,7 +69,7 @@ pub use board::published::{Agreement, PublishedCounts};
 pub use board::size::BoardSize;
 pub use board::solution::Solution;
 pub use board::solutions::Solutions;
-pub use board::square::{FixedQueens, Square};
+pub use board::square::Square;
 pub use board::symmetry::Classes;
 pub use cancel::Cancel;
 pub use count::{Count, Observer, Outcome, Progress, count};

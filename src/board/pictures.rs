@@ -1,19 +1,30 @@
 //! Pictures of solutions in text, with the coordinates of chess: row 1 is at the bottom, column a on the left, and
 //! the square a1 is dark.
 
-use std::fmt;
-
 use crate::board::solution::Solution;
 
-/// Draws the board with `Q` for a queen, `#` for an empty square, and the coordinates of chess.
-impl fmt::Display for Solution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&picture(self.columns(), 1, |queen, _| if queen { "Q" } else { "#" }))
-    }
-}
-
 impl Solution {
-    /// Draws a chequered board with a chess queen in each row. Each square is two characters wide.
+    /// Draws the board with `Q` for a queen, `#` for an empty square, and the coordinates of chess. The last line has no
+    /// line break.
+    pub(crate) fn to_ascii(&self) -> String {
+        picture(self.columns(), 1, |queen, _| if queen { "Q" } else { "#" })
+    }
+
+    /// Draws a chequered board with a chess queen in each row, and the coordinates of chess. Each square is two characters
+    /// wide. The last line has no line break.
+    ///
+    /// ```
+    /// let solution = nqueens::Solution::new([1, 3, 0, 2])?;
+    /// let lines = [
+    ///     "4   ░░♛ ░░",
+    ///     "3 ♛░  ░░  ",
+    ///     "2   ░░  ♛░",
+    ///     "1 ░░♛ ░░  ",
+    ///     "  a b c d",
+    /// ];
+    /// assert_eq!(solution.to_unicode(), lines.join("\n"));
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
     pub fn to_unicode(&self) -> String {
         picture(self.columns(), 2, |queen, dark| match (queen, dark) {
             (true, true) => "♛░",
@@ -80,7 +91,7 @@ mod tests {
     #[test]
     fn boards_show_each_queen_and_a1_at_the_bottom_left() {
         let solution = Solution::new([1, 3, 0, 2]).expect("legal");
-        assert_eq!(solution.to_string(), "4 ##Q#\n3 Q###\n2 ###Q\n1 #Q##\n  abcd");
+        assert_eq!(solution.to_ascii(), "4 ##Q#\n3 Q###\n2 ###Q\n1 #Q##\n  abcd");
         let unicode = "4   ░░♛ ░░\n3 ♛░  ░░  \n2   ░░  ♛░\n1 ░░♛ ░░  \n  a b c d";
         assert_eq!(solution.to_unicode(), unicode);
     }
@@ -88,7 +99,7 @@ mod tests {
     #[test]
     fn columns_beyond_z_have_numbers() {
         let size = BoardSize::new(27).expect("in range");
-        let text = Solutions::new(size).next().expect("a solution").to_string();
+        let text = Solutions::new(size).next().expect("a solution").to_ascii();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 29);
         assert!(lines[0].starts_with("27 ") && lines[26].starts_with(" 1 "), "{text}");

@@ -8,6 +8,16 @@ use crate::error::Error;
 /// The side of a board: a number of rows, columns and queens from 0 to [`BoardSize::MAX`].
 ///
 /// Every value is in this range. So a row fits in a `u32`, and a set of diagonals fits in a `u64`.
+///
+/// ```
+/// use nqueens::BoardSize;
+///
+/// let size = BoardSize::new(8)?;
+/// assert_eq!(size.get(), 8);
+/// assert_eq!("8".parse(), Ok(size));
+/// assert!(BoardSize::try_from(BoardSize::MAX + 1).is_err());
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoardSize(u32);
 
@@ -41,6 +51,13 @@ impl BoardSize {
     /// Returns a bit set with one bit for each column: the lowest `n` bits are 1.
     pub(crate) fn columns(self) -> u32 {
         u32::MAX.checked_shr(Self::MAX - self.get()).unwrap_or(0)
+    }
+
+    /// Returns all squares of the board.
+    pub(crate) fn squares(self) -> Squares {
+        let mut squares = [0; Self::MAX as usize];
+        squares[..self.rows()].fill(self.columns());
+        squares
     }
 }
 

@@ -7,29 +7,41 @@ use std::iter::FusedIterator;
 
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
-use crate::board::square::FixedQueens;
+use crate::board::square::{Square, squares_left_by};
 use crate::cancel::Cancel;
+use crate::error::Error;
 
-/// An iterator over the solutions of a board, in lexicographic order of their columns.
+/// An iterator over solutions of a board, in lexicographic order of their columns.
 ///
 /// ```
 /// use nqueens::{BoardSize, Solutions};
 ///
-/// let columns: Vec<Vec<u32>> =
-///     Solutions::new(BoardSize::new(4)?).map(|solution| solution.columns().to_vec()).collect();
-/// assert_eq!(columns, [[1, 3, 0, 2], [2, 0, 3, 1]]);
+/// let texts: Vec<String> =
+///     Solutions::new(BoardSize::new(4)?).map(|solution| solution.to_string()).collect();
+/// assert_eq!(texts, ["2 4 1 3", "3 1 4 2"]);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "an iterator finds no solution until it is asked for one"]
 pub struct Solutions {
     size: BoardSize,
     allowed: Squares,
+    wanted: Wanted,
     /// The node of each row that is being tried, from the first row on. When all queens are placed, the last node is
     /// below the board.
     open_rows: Vec<Node>,
     /// The columns of the queens placed so far: one fewer than there are open rows.
     columns: Vec<u32>,
     cancel: Cancel,
+}
+
+/// Which of the solutions that the search finds the iterator returns.
+#[derive(Clone, Debug)]
+enum Wanted {
+    /// All of them.
+    All,
+    /// One of each class: the smallest one that has queens on these squares, as all solutions have that are found.
+    OneOfEachClass(Vec<Square>),
 }
 
 /// The state of a search before a row is filled. Bit c of a word stands for column c. In the kernels a vector of
@@ -75,31 +87,96 @@ impl Node {
 impl Solutions {
     /// Makes an iterator over all solutions of a board.
     pub fn new(size: BoardSize) -> Self {
-        Self::with_queens(size, &FixedQueens::default())
+        Self::on_squares(size.squares(), size, Wanted::All)
     }
 
-    /// Makes an iterator over the solutions that contain these queens. There is none if one of them is off the board.
-    pub fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
-        let allowed = queens.allowed(size);
+    /// Makes an iterator over the solutions that have queens on all of these squares. A square may be named twice.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Solutions};
+    ///
+    /// let solutions = Solutions::with_queens(BoardSize::new(8)?, &["a1".parse()?])?;
+    /// assert_eq!(solutions.count(), 4);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] for a square that is off the board or attacked by another queen.
+    pub fn with_queens(size: BoardSize, queens: &[Square]) -> Result<Self, Error> {
+        Ok(Self::on_squares(squares_left_by(queens, size)?, size, Wanted::All))
+    }
+
+    /// Makes an iterator over the fundamental solutions: the smallest one of each class of solutions that rotations and
+    /// reflections turn into each other.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Solutions};
+    ///
+    /// let solutions = Solutions::fundamental(BoardSize::new(8)?);
+    /// let class_sizes: Vec<usize> = solutions.map(|solution| solution.class_size()).collect();
+    /// assert_eq!(class_sizes.len(), 12);
+    /// assert_eq!(class_sizes.iter().sum::<usize>(), 92);
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn fundamental(size: BoardSize) -> Self {
+        Self::on_squares(size.squares(), size, Wanted::OneOfEachClass(Vec::new()))
+    }
+
+    /// Makes an iterator over one solution of each class that has solutions with queens on all of these squares: the
+    /// smallest one of these.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Solutions::with_queens`].
+    pub(crate) fn fundamental_with_queens(
+        size: BoardSize,
+        queens: &[Square],
+    ) -> Result<Self, Error> {
+        let wanted = Wanted::OneOfEachClass(queens.to_vec());
+        Ok(Self::on_squares(squares_left_by(queens, size)?, size, wanted))
+    }
+
+    /// Makes an iterator over the wanted ones of the solutions whose queens all stand on these squares.
+    fn on_squares(allowed: Squares, size: BoardSize, wanted: Wanted) -> Self {
         let open_rows = vec![Node::top(allowed[0])];
-        Self { size, allowed, open_rows, columns: Vec::new(), cancel: Cancel::new() }
+        Self { size, allowed, wanted, open_rows, columns: Vec::new(), cancel: Cancel::new() }
     }
 
-    /// Stops the search when this flag is raised: it may take hours from one solution to the next.
-    #[must_use]
-    pub fn stop_on(self, cancel: &Cancel) -> Self {
+    /// Ends the search when this flag is raised, because it may take hours from one solution to the next.
+    ///
+    /// ```
+    /// use nqueens::{BoardSize, Cancel, Solutions};
+    ///
+    /// let cancel = Cancel::new();
+    /// let mut solutions = Solutions::new(BoardSize::new(8)?).cancel_on(&cancel);
+    /// assert!(solutions.next().is_some());
+    /// cancel.cancel(); // usually on another thread
+    /// assert_eq!(solutions.next(), None);
+    /// assert!(solutions.was_cancelled());
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn cancel_on(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// Returns whether a cancellation ended the search before all solutions were found.
+    pub fn was_cancelled(&self) -> bool {
+        self.cancel.is_cancelled() && !self.open_rows.is_empty()
+    }
+
+    /// Returns whether the iterator returns this solution, which the search has found.
+    fn is_wanted(&self, solution: &Solution) -> bool {
+        match &self.wanted {
+            Wanted::All => true,
+            Wanted::OneOfEachClass(queens) => solution.is_smallest_with(queens),
+        }
     }
 
     /// Closes the lowest open row, and removes the queen above it.
     fn go_back(&mut self) {
         self.open_rows.pop();
         self.columns.pop();
-    }
-
-    /// Returns whether a cancellation ended the search before all solutions were found.
-    pub fn was_stopped(&self) -> bool {
-        self.cancel.is_cancelled() && !self.open_rows.is_empty()
     }
 }
 
@@ -114,7 +191,10 @@ impl Iterator for Solutions {
             if row == n {
                 let solution = Solution { columns: self.columns.clone() };
                 self.go_back();
-                return Some(solution);
+                if self.is_wanted(&solution) {
+                    return Some(solution);
+                }
+                continue;
             }
             if open_row.free == 0 {
                 self.go_back();

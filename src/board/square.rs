@@ -1,6 +1,5 @@
-//! Squares of a board, and queens that are fixed on some of them.
+//! Squares of a board, and those that queens leave to others.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,6 +7,16 @@ use crate::board::size::{BoardSize, Squares};
 use crate::error::Error;
 
 /// A square. Row and column count from 0, and as in chess, a1 is at the bottom left.
+///
+/// ```
+/// use nqueens::Square;
+///
+/// let square: Square = "d5".parse()?;
+/// assert_eq!(square, Square { row: 4, column: 3 });
+/// assert_eq!("5:4".parse(), Ok(square));
+/// assert_eq!(square.to_string(), "d5");
+/// # Ok::<(), nqueens::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square {
     /// The row, counted from the bottom.
@@ -15,10 +24,6 @@ pub struct Square {
     /// The column, counted from the left.
     pub column: u32,
 }
-
-/// Queens that a solution must contain. None of them attacks another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FixedQueens(BTreeSet<Square>);
 
 impl Square {
     /// Returns whether queens on this square and on another one attack each other. A queen does not attack itself.
@@ -29,7 +34,11 @@ impl Square {
     }
 
     /// Checks that this board has the square.
-    fn check(self, size: BoardSize) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] for a square that is off the board.
+    pub(crate) fn check(self, size: BoardSize) -> Result<(), Error> {
         let n = size.get();
         if self.row < n && self.column < n {
             return Ok(());
@@ -43,90 +52,42 @@ impl Square {
     }
 }
 
-impl FixedQueens {
-    /// Fixes queens on these squares. A square may be named twice.
-    ///
-    /// ```
-    /// use nqueens::{BoardSize, FixedQueens, Solutions};
-    ///
-    /// let size = BoardSize::new(8)?;
-    /// let queens = FixedQueens::new(size, &["a1".parse()?])?;
-    /// assert_eq!(Solutions::with_queens(size, &queens).count(), 4);
-    /// # Ok::<(), nqueens::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidValue`] for a square that is off the board or attacked by another queen.
-    pub fn new(size: BoardSize, squares: &[Square]) -> Result<Self, Error> {
-        let queens = Self(squares.iter().copied().collect());
-        queens.check(size)?;
-        for first in squares {
-            if let Some(second) = squares.iter().find(|second| second.attacks(*first)) {
-                let advice = format!("the queen on {first} attacks it");
-                return Err(Error::invalid("a free square", second, advice));
+/// Returns the squares on which the queens of a solution may stand that has queens on all of these squares: these, and
+/// those that they do not attack. A square may be named twice.
+///
+/// # Errors
+///
+/// [`Error::InvalidValue`] for a square that is off the board or attacked by another queen.
+pub(crate) fn squares_left_by(queens: &[Square], size: BoardSize) -> Result<Squares, Error> {
+    for queen in queens {
+        queen.check(size)?;
+    }
+    for first in queens {
+        if let Some(second) = queens.iter().find(|second| second.attacks(*first)) {
+            let advice = format!("the queen on {first} attacks it");
+            return Err(Error::invalid("a free square", second, advice));
+        }
+    }
+    let mut left = [0; BoardSize::MAX as usize];
+    for row in 0..size.get() {
+        for column in 0..size.get() {
+            let square = Square { row, column };
+            if !queens.iter().any(|queen| queen.attacks(square)) {
+                left[row as usize] |= 1 << column;
             }
         }
-        Ok(queens)
     }
-
-    /// Checks that all queens stand on this board.
-    pub(crate) fn check(&self, size: BoardSize) -> Result<(), Error> {
-        self.0.iter().try_for_each(|square| square.check(size))
-    }
-
-    /// Returns whether no queen is fixed.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the columns in which the queen of each row may stand beside the fixed ones, as bits. If a fixed queen
-    /// is off the board, there are none.
-    pub(crate) fn allowed(&self, size: BoardSize) -> Squares {
-        let mut allowed = [0; BoardSize::MAX as usize];
-        if self.check(size).is_err() {
-            return allowed;
-        }
-        for row in 0..size.get() {
-            for column in 0..size.get() {
-                let square = Square { row, column };
-                if !self.0.iter().any(|queen| queen.attacks(square)) {
-                    allowed[row as usize] |= 1 << column;
-                }
-            }
-        }
-        allowed
-    }
-
-    /// Returns the squares that [`FixedQueens::allowed`] returns, without the blocked ones.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidValue`] for a blocked square that is off the board or has a fixed queen.
-    pub(crate) fn allowed_without(
-        &self,
-        size: BoardSize,
-        blocked: &[Square],
-    ) -> Result<Squares, Error> {
-        let mut allowed = self.allowed(size);
-        for square in blocked {
-            square.check(size)?;
-            if self.0.contains(square) {
-                return Err(Error::invalid("a square to block", square, "a queen is placed on it"));
-            }
-            allowed[square.row as usize] &= !(1 << square.column);
-        }
-        Ok(allowed)
-    }
+    Ok(left)
 }
 
 /// Writes column and row, `d5`, or row and column, `5:31`, if no letter names the column. Both count from 1.
 impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { row, column } = self;
-        match u8::try_from(*column) {
-            Ok(column @ 0..26) => write!(f, "{}{}", char::from(b'a' + column), row + 1),
-            _ => write!(f, "{}:{}", row + 1, column + 1),
+        // A square that is off the board may have the largest number of 32 bits.
+        let row = u64::from(self.row) + 1;
+        match u8::try_from(self.column) {
+            Ok(column @ 0..26) => write!(f, "{}{row}", char::from(b'a' + column)),
+            _ => write!(f, "{row}:{}", u64::from(self.column) + 1),
         }
     }
 }
@@ -158,7 +119,7 @@ fn read_square(text: &str) -> Option<Square> {
 }
 
 /// Reads a number that counts from 1, and returns it counted from 0.
-fn read_from_one(number: &str) -> Option<u32> {
+pub(super) fn read_from_one(number: &str) -> Option<u32> {
     number.parse::<u32>().ok()?.checked_sub(1)
 }
 
@@ -180,26 +141,35 @@ mod tests {
         }
         assert_eq!(Square { row: 4, column: 3 }.to_string(), "d5");
         assert_eq!(Square { row: 4, column: 30 }.to_string(), "5:31");
+        let last = Square { row: u32::MAX, column: u32::MAX };
+        assert_eq!(last.to_string(), "4294967296:4294967296");
     }
 
     #[test]
-    fn fixed_queens_do_not_attack_each_other() {
+    fn queens_do_not_attack_each_other() {
         let size = BoardSize::new(8).expect("in range");
-        let queens = FixedQueens::new(size, &squares(&["a1", "b3", "a1"])).expect("two queens");
-        assert_eq!(Ok(queens), FixedQueens::new(size, &squares(&["b3", "a1"])));
-        let clash = FixedQueens::new(size, &squares(&["a1", "b3", "h8"])).expect_err("a diagonal");
+        let left = squares_left_by(&squares(&["a1", "b3", "a1"]), size).expect("two queens");
+        assert_eq!(Ok(left), squares_left_by(&squares(&["b3", "a1"]), size));
+        assert_eq!((left[0], left[2]), (1, 2), "the queens stay");
+        let clash = squares_left_by(&squares(&["a1", "b3", "h8"]), size).expect_err("a diagonal");
         assert_eq!(clash.to_string(), "'h8' is not a free square: the queen on a1 attacks it");
-        let off = FixedQueens::new(size, &squares(&["i1"])).expect_err("off the board");
+        let off = squares_left_by(&squares(&["i1"]), size).expect_err("off the board");
         assert_eq!(
             off.to_string(),
             "'i1' is not a square of the board: choose rows and columns from 1 to 8"
         );
         for (n, advice) in [(0, "the board has no squares"), (1, "choose a1, the only one")] {
             let size = BoardSize::new(n).expect("in range");
-            let off = FixedQueens::new(size, &squares(&["b1"])).expect_err("off the board");
+            let off = squares_left_by(&squares(&["b1"]), size).expect_err("off the board");
             assert_eq!(off.to_string(), format!("'b1' is not a square of the board: {advice}"));
         }
-        let large = FixedQueens::new(BoardSize::new(20).expect("in range"), &squares(&["t20"]));
-        assert_eq!(large.expect("on the board").allowed(size), [0; 32], "of a larger board");
+    }
+
+    #[test]
+    fn no_queen_leaves_all_squares() {
+        for n in 0..=BoardSize::MAX {
+            let size = BoardSize::new(n).expect("in range");
+            assert_eq!(squares_left_by(&[], size), Ok(size.squares()), "n = {n}");
+        }
     }
 }

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use crate::board::size::BoardSize;
+use crate::board::size::{BoardSize, Squares};
 use crate::board::solutions::Node;
-use crate::board::square::{FixedQueens, Square};
+use crate::board::square::{Square, squares_left_by};
 use crate::cancel::Cancel;
 use crate::engine::Kernel;
 use crate::engine::subtrees::count_in_domains;
@@ -44,7 +44,7 @@ impl Completions {
     /// [`Error::InvalidValue`] for a square that is off the board, for a queen that another one attacks, and for a square
     /// that is to have a queen and to be blocked.
     pub(crate) fn new(size: BoardSize, place: &[Square], block: &[Square]) -> Result<Self, Error> {
-        let allowed = FixedQueens::new(size, place)?.allowed_without(size, block)?;
+        let allowed = without_blocked(squares_left_by(place, size)?, size, place, block)?;
         let node = Node::top(allowed[0]);
         let domains = RowDomains { size, allowed, multiplicity: None };
         let mut parts = vec![Part { domains, node }];
@@ -83,6 +83,27 @@ impl Completions {
         cancel.check("all solutions were counted")?;
         Ok(solutions.expect("more than 2^64 solutions in a part would take centuries"))
     }
+}
+
+/// Returns these squares without the blocked ones.
+///
+/// # Errors
+///
+/// [`Error::InvalidValue`] for a blocked square that is off the board or is to have a queen.
+fn without_blocked(
+    mut squares: Squares,
+    size: BoardSize,
+    place: &[Square],
+    block: &[Square],
+) -> Result<Squares, Error> {
+    for square in block {
+        square.check(size)?;
+        if place.contains(square) {
+            return Err(Error::invalid("a square to block", square, "a queen is placed on it"));
+        }
+        squares[square.row as usize] &= !(1 << square.column);
+    }
+    Ok(squares)
 }
 
 impl Part {
@@ -124,7 +145,7 @@ mod tests {
                         let square = Square { row, column };
                         match random.u32(0..12) {
                             0 => block.push(square),
-                            1 if FixedQueens::new(size, &[&place[..], &[square]].concat())
+                            1 if squares_left_by(&[&place[..], &[square]].concat(), size)
                                 .is_ok() =>
                             {
                                 place.push(square);

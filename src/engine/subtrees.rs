@@ -57,7 +57,6 @@ use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
 use crate::board::solutions::Node;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use cases::Case;
 use levels::Levels;
@@ -91,7 +90,7 @@ impl Subtrees {
     /// Makes the subtrees of a board.
     pub(crate) fn new(size: BoardSize, split_rows: usize) -> Self {
         if size.rows() < SMALLEST {
-            let whole = Case { allowed: FixedQueens::default().allowed(size), weight: 1 };
+            let whole = Case { allowed: size.squares(), weight: 1 };
             let units = vec![Subtree::default()];
             return Self { size, cases: vec![whole], split_rows: 0, units };
         }

@@ -12,7 +12,6 @@ pub(super) mod permutation;
 use super::simd::Kernel;
 use super::unit::{Counter, Interrupt, Pass, RowDomains, Units};
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 
 /// A function that counts the solutions of an n x n board, n >= 1, whose queen in the first row stands in this
@@ -31,7 +30,7 @@ impl Units for FirstRowUnits {
     }
 
     fn domains(&self, unit: usize, pass: Pass) -> RowDomains {
-        let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
+        let mut domains = RowDomains::all(self.size);
         domains.allowed[0] = 1 << first_column(self.size.rows(), unit, pass);
         domains
     }

@@ -11,7 +11,6 @@ use std::str::FromStr;
 use super::simd::Kernel;
 use crate::board::size::{BoardSize, Squares};
 use crate::board::solution::Solution;
-use crate::board::square::FixedQueens;
 use crate::cancel::Cancel;
 use crate::error::Error;
 
@@ -213,9 +212,9 @@ impl RowDomains {
         self
     }
 
-    /// Makes the domains that allow all solutions with these queens.
-    pub(crate) fn with_queens(size: BoardSize, queens: &FixedQueens) -> Self {
-        Self { size, allowed: queens.allowed(size), multiplicity: None }
+    /// Makes the domains that allow all solutions of a board.
+    pub(crate) fn all(size: BoardSize) -> Self {
+        Self { size, allowed: size.squares(), multiplicity: None }
     }
 }
 

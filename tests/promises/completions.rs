@@ -1,7 +1,7 @@
 //! Promise: `count --place --block` counts the solutions with queens on given squares and none on others. README.md makes
 //! this promise under "Use it". The numbers are compared with `list`, and with published totals divided by a square.
 
-use nqueens::{FixedQueens, Solution, Solutions, Square};
+use nqueens::{Solution, Solutions, Square};
 
 use crate::common::{json, output, refused, size, stderr, stdout};
 
@@ -67,10 +67,9 @@ fn queens_and_blocked_squares_are_as_in_the_list() {
             let names = names.split(',').filter(|name| !name.is_empty());
             names.map(|name| name.parse().expect("a square")).collect()
         };
-        let queens = FixedQueens::new(size(n), &read(place)).expect("no attack");
         let is_blocked =
             |solution: &Solution| read(block).iter().any(|square| has_queen(solution, *square));
-        let listed = Solutions::with_queens(size(n), &queens);
+        let listed = Solutions::with_queens(size(n), &read(place)).expect("no attack");
         let wanted = listed.filter(|solution| !is_blocked(solution)).count() as u128;
         let board = n.to_string();
         let mut args = vec![&*board];

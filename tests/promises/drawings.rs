@@ -106,7 +106,7 @@ impl Drawing {
                 columns.push(u32::try_from(*column).expect("a small board"));
             }
             let rows_are_filled = queens.iter().map(|(row, _)| *row).eq(0..height);
-            if !rows_are_filled || Solution::new(columns).is_none() {
+            if !rows_are_filled || Solution::new(columns).is_err() {
                 return Some("no solution".to_owned());
             }
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use nqueens::{FixedQueens, Solution, Solutions, Square};
+use nqueens::{Error, Solution, Solutions, Square};
 
 use crate::common::processes::send;
 use crate::common::{
@@ -93,7 +93,7 @@ fn squares_are_those_of_chess() {
 }
 
 #[test]
-fn representatives_and_their_classes_sum_up() {
+fn fundamental_solutions_and_their_classes_sum_up() {
     let published = [(1, 1), (4, 1), (5, 2), (6, 1), (7, 6), (8, 12), (9, 46), (10, 92), (11, 341)];
     for (n, classes) in published {
         let output = output(&["list", &n.to_string(), "--fundamental", "--json"]);
@@ -115,6 +115,40 @@ fn representatives_and_their_classes_sum_up() {
             images.extend(solution.images());
         }
         assert_eq!(images.len() as u64, total);
+    }
+}
+
+/// The library lists them, and writes them as the program does.
+#[test]
+fn fundamental_solutions_are_the_smallest_of_their_classes() {
+    for n in 0..=9 {
+        let mut classes_seen = BTreeSet::new();
+        let mut wanted = Vec::new();
+        for solution in Solutions::new(size(n)) {
+            let class: BTreeSet<Solution> = solution.images().into_iter().collect();
+            // Solutions are listed in order, so the first one of a class is the smallest.
+            let is_first = classes_seen.insert(class);
+            assert_eq!(solution.is_fundamental(), is_first, "{solution}");
+            if is_first {
+                wanted.push(solution);
+            }
+        }
+        let fundamental: Vec<Solution> = Solutions::fundamental(size(n)).collect();
+        assert_eq!(fundamental, wanted, "n = {n}");
+        let printed = output(&["list", &n.to_string(), "--fundamental"]);
+        let lines = fundamental.iter().map(|one| format!("{one} ({})", one.class_size()));
+        assert!(stdout(&printed).lines().eq(lines), "n = {n}: {printed:?}");
+    }
+}
+
+#[test]
+fn solutions_are_read_from_a_list() {
+    for n in 0..=8 {
+        let all = Solutions::new(size(n));
+        let printed = output(&["list", &n.to_string()]);
+        let read =
+            stdout(&printed).lines().map(|line| line.parse::<Solution>().expect("a solution"));
+        assert!(read.eq(all), "n = {n}");
     }
 }
 
@@ -190,11 +224,11 @@ fn check_completions(n: u32, squares: &[Square], all: &[Solution]) {
         squares.iter().all(|square| solution.columns()[square.row as usize] == square.column)
     };
     let expected: Vec<&Solution> = all.iter().filter(holds).collect();
-    let Ok(queens) = FixedQueens::new(size(n), squares) else {
+    let Ok(listed) = Solutions::with_queens(size(n), squares) else {
         assert!(expected.is_empty(), "refused, but {squares:?} can stand together");
         return;
     };
-    let listed: Vec<Solution> = Solutions::with_queens(size(n), &queens).collect();
+    let listed: Vec<Solution> = listed.collect();
     assert!(listed.iter().eq(expected.iter().copied()), "n = {n}, {squares:?}");
 }
 
@@ -217,9 +251,17 @@ fn completions_agree_with_the_whole_list() {
 }
 
 #[test]
-fn queens_of_a_larger_board_have_no_solution() {
-    let queens = FixedQueens::new(size(20), &[square(19, 19)]).expect("one queen");
-    assert_eq!(Solutions::with_queens(size(8), &queens).count(), 0);
+fn queens_that_no_solution_has_are_refused() {
+    for (squares, reason) in [
+        (&[square(8, 0)][..], "'a9' is not a square of the board"),
+        (&[square(0, u32::MAX)], "is not a square of the board"),
+        (&[square(0, 0), square(7, 7)], "the queen on a1 attacks it"),
+    ] {
+        let Err(Error::InvalidValue(refused)) = Solutions::with_queens(size(8), squares) else {
+            panic!("{squares:?}");
+        };
+        assert!(refused.to_string().contains(reason), "{refused}");
+    }
 }
 
 /// Every solution has one queen in each row.
@@ -229,8 +271,9 @@ fn completions_for_the_squares_of_a_row_sum_to_the_total() {
         for row in [0, 3, n - 1] {
             let mut sum = 0;
             for column in 0..n {
-                let queens = FixedQueens::new(size(n), &[square(row, column)]).expect("one queen");
-                sum += Solutions::with_queens(size(n), &queens).count() as u128;
+                let queen = square(row, column);
+                let solutions = Solutions::with_queens(size(n), &[queen]).expect("one queen");
+                sum += solutions.count() as u128;
             }
             assert_eq!(nqueens::count(n), Ok(sum), "n = {n}, row {row}");
         }

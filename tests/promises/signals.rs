@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use nqueens::{Cancel, FixedQueens, Solutions, Square};
+use nqueens::{Cancel, Solutions, Square};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
 
 use crate::common::processes::{
@@ -296,9 +296,9 @@ mod needs_root {
 fn a_search_is_stopped_between_two_solutions() {
     let place = |row, column| Square { row, column };
     let queens = [place(31, 4), place(30, 7), place(29, 1)];
-    let queens = FixedQueens::new(size(32), &queens).expect("they do not attack each other");
+    let solutions = Solutions::with_queens(size(32), &queens).expect("no queen attacks another");
     let cancel = Cancel::new();
-    let mut solutions = Solutions::with_queens(size(32), &queens).stop_on(&cancel);
+    let mut solutions = solutions.cancel_on(&cancel);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(300));
@@ -306,12 +306,14 @@ fn a_search_is_stopped_between_two_solutions() {
         });
         assert_eq!(solutions.next(), None);
     });
-    assert!(solutions.was_stopped());
-    let mut solutions = Solutions::new(size(6)).stop_on(&Cancel::new());
-    assert_eq!((solutions.by_ref().count(), solutions.was_stopped()), (4, false));
-    let cancel = Cancel::new();
-    let mut solutions = Solutions::new(size(6)).stop_on(&cancel);
-    assert!(solutions.next().is_some());
-    cancel.cancel();
-    assert_eq!((solutions.next(), solutions.was_stopped()), (None, true));
+    assert!(solutions.was_cancelled());
+    let mut solutions = Solutions::new(size(6)).cancel_on(&Cancel::new());
+    assert_eq!((solutions.by_ref().count(), solutions.was_cancelled()), (4, false));
+    for solutions in [Solutions::new(size(6)), Solutions::fundamental(size(6))] {
+        let cancel = Cancel::new();
+        let mut solutions = solutions.cancel_on(&cancel);
+        assert!(solutions.next().is_some());
+        cancel.cancel();
+        assert_eq!((solutions.next(), solutions.was_cancelled()), (None, true));
+    }
 }

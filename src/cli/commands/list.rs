@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::{BoardSize, FixedQueens, Solution, Solutions, Square};
+use crate::{BoardSize, Solution, Solutions, Square};
 use clap::{Args, ValueEnum};
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
@@ -73,10 +73,12 @@ const QUEEN: &str = "M22 74 14 36 34 54 37 24 50 50 63 24 66 54 86 36 78 74ZM22 
 impl ListArgs {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let size = self.n;
-        let queens = FixedQueens::new(size, &self.place)?;
-        let wanted = Solutions::with_queens(size, &queens)
-            .filter(|solution| !self.fundamental || self.is_first_of_class(solution))
-            .take(self.limit.unwrap_or(usize::MAX));
+        let solutions = if self.fundamental {
+            Solutions::fundamental_with_queens(size, &self.place)?
+        } else {
+            Solutions::with_queens(size, &self.place)?
+        };
+        let wanted = solutions.take(self.limit.unwrap_or(usize::MAX));
         let listed = match self.style {
             Style::Svg => {
                 let drawn: Vec<Solution> = wanted.collect();
@@ -105,20 +107,6 @@ impl ListArgs {
         Ok(listed)
     }
 
-    /// Returns whether no smaller solution of the class has queens on the squares of `--place`.
-    fn is_first_of_class(&self, solution: &Solution) -> bool {
-        for image in solution.images() {
-            let fits = self.place.iter().all(|square| {
-                let column = image.columns()[square.row as usize];
-                column == square.column
-            });
-            if fits && image < *solution {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Returns the size of a solution's class if only one solution of each class is listed.
     fn class(&self, solution: &Solution) -> Option<usize> {
         self.fundamental.then(|| solution.class_size())
@@ -127,13 +115,15 @@ impl ListArgs {
     /// Writes a solution as text or JSON.
     fn write(&self, solution: &Solution, is_first: bool, out: &mut impl Write) -> io::Result<()> {
         let class = self.class(solution);
-        let columns = solution.columns().iter().map(|column| column + 1);
         if self.json {
-            let columns: Vec<u32> = columns.collect();
+            let columns: Vec<u32> = solution.columns().iter().map(|column| column + 1).collect();
             return writeln!(out, "{}", json!({ "columns": columns, "class": class }));
         }
         if self.style == Style::Columns {
-            return write_columns(columns, class, out);
+            return match class {
+                Some(class) => writeln!(out, "{solution} ({class})"),
+                None => writeln!(out, "{solution}"),
+            };
         }
         if !is_first {
             writeln!(out)?;
@@ -143,7 +133,7 @@ impl ListArgs {
         }
         match self.style {
             Style::Unicode => writeln!(out, "{}", solution.to_unicode()),
-            _ => writeln!(out, "{solution}"),
+            _ => writeln!(out, "{}", solution.to_ascii()),
         }
     }
 
@@ -199,22 +189,6 @@ impl ListArgs {
             (PreEscaped("\n"))
         };
         picture.into_string()
-    }
-}
-
-/// Writes the columns of a solution and the size of its class in a line.
-fn write_columns(
-    columns: impl Iterator<Item = u32>,
-    class: Option<usize>,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    for (row, column) in columns.enumerate() {
-        let space = if row > 0 { " " } else { "" };
-        write!(out, "{space}{column}")?;
-    }
-    match class {
-        Some(class) => writeln!(out, " ({class})"),
-        None => writeln!(out),
     }
 }
 

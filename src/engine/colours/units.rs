@@ -33,7 +33,6 @@ use std::sync::Arc;
 use super::squares::Parity;
 use super::subsets::Subsets;
 use crate::board::size::BoardSize;
-use crate::board::square::FixedQueens;
 use crate::engine::plain::even_bits;
 use crate::engine::unit::{EVEN, RowDomains};
 
@@ -296,7 +295,7 @@ impl UnitList {
         let rows = self.ranks_of_rows(unit);
         let white_even = self.even_set(rows.a, rows.even);
         let white_odd = self.odd_set(rows.a, rows.odd);
-        let mut domains = RowDomains::with_queens(self.size, &FixedQueens::default());
+        let mut domains = RowDomains::all(self.size);
         for (row, allowed) in domains.allowed[..self.size.rows()].iter_mut().enumerate() {
             let is_even_row = row % 2 == 0;
             let white_rows = if is_even_row { white_even } else { white_odd };

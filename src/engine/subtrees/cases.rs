@@ -42,7 +42,7 @@
 //! are forbidden. The values of places outside T must be larger than a, so squares near the corners are forbidden.
 
 use crate::board::size::{BoardSize, Squares};
-use crate::board::square::{FixedQueens, Square};
+use crate::board::square::{Square, squares_left_by};
 
 /// A part of the solutions: the queen of each row stands in a column that the case allows there.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ pub(super) fn all(size: BoardSize) -> Vec<Case> {
 
 /// Returns the case with queens at (0, 0) and (1, `second_column`).
 fn corner_case(size: BoardSize, second_column: usize) -> Case {
-    let mut allowed = FixedQueens::default().allowed(size);
+    let mut allowed = size.squares();
     allowed[0] = 1;
     allowed[1] = 1 << second_column;
     for row in &mut allowed[2..=second_column] {
@@ -94,8 +94,9 @@ fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (tied, weight) in ties {
-        if let Ok(queens) = FixedQueens::new(size, tied) {
-            let allowed = border_allowed(size, distance, tied, &queens);
+        // Only the tied queens are fixed here, because the search itself carries the attacks of the first row's queen down.
+        if let Ok(left) = squares_left_by(tied, size) {
+            let allowed = border_allowed(size, distance, tied, left);
             cases.push(Case { allowed, weight });
         }
     }
@@ -103,19 +104,13 @@ fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
 }
 
 /// Returns the columns that a case allows in each row, if these places are tied with the first row's queen at
-/// `distance`. The distances of all other places must be larger.
-fn border_allowed(
-    size: BoardSize,
-    distance: u32,
-    tied: &[Square],
-    queens: &FixedQueens,
-) -> Squares {
+/// `distance`, and their queens leave these squares. The distances of all other places must be larger.
+fn border_allowed(size: BoardSize, distance: u32, tied: &[Square], left: Squares) -> Squares {
     let last = size.get() - 1;
     // The columns from 0 to `distance`: queens in these columns of the last row would be too near a corner.
     let left_corner = (2 << distance) - 1;
     let right_corner = left_corner << (last - distance);
-    // Only the tied queens are fixed here, because the search itself carries the attacks of the first row's queen down.
-    let mut allowed = queens.allowed(size);
+    let mut allowed = left;
     allowed[0] &= 1 << distance;
     for row in 1..=last {
         if tied.iter().any(|queen| queen.row == row) {
