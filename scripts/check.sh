@@ -4,8 +4,8 @@
 #   scripts/check.sh [--install] [STAGE ...]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3-venv) and a Rust target. Without it, a stage that
-# needs a missing package fails and names it, and optional work is skipped. Python packages and
+# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3, python3-venv) and a Rust target. Without it, a stage
+# that needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 . "$(dirname "$0")/common.sh" || exit
 
@@ -170,6 +170,20 @@ doc() {
   RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --lib --no-default-features
 }
 
+# The library has the public items that docs/public-items.txt lists, so that every change of them is seen in a review.
+api() {
+  local items code=0
+  has python3 python3 || return 1
+  items=$(scripts/public-items.py) || code=$?
+  if [ "$code" = 77 ]; then
+    skip "the list of public items, because this Rust writes JSON that scripts/public-items.py does not know"
+    return 0
+  fi
+  [ "$code" = 0 ] || return "$code"
+  diff -U 0 docs/public-items.txt - <<<"$items" ||
+    fail "the public items have changed; if that is meant: scripts/public-items.py >docs/public-items.txt"
+}
+
 # The stated Rust version: clippy's lint `incompatible_msrv`, one of those that the stage clippy denies, holds our
 # own code to it, and no dependency may need a newer one. If that toolchain is installed, a build uses it as well.
 msrv() {
@@ -293,7 +307,7 @@ audit() {
 }
 
 stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
-  msrv package semver release aarch64 shellcheck workflows licences audit)
+  api msrv package semver release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift
