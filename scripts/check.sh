@@ -34,7 +34,7 @@ fmt() {
 # nothing by way of the root. Only the command line does, which stands above all others.
 modules() {
   local modules module root room file above='' upwards=''
-  modules=$(sed -n '/^## Modules/,/^## From/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z]*' | tr -d '`')
+  modules=$(sed -n '/^## Modules/,/^## From/s/^| \(`[^|]*\) |.*/\1/p' ARCHITECTURE.md | grep -o '`[a-z_]*' | tr -d '`')
   while read -r module; do
     grep -qx "$module" <<<"$modules" || fail "the table of modules in ARCHITECTURE.md lacks $module"
   done < <(sed -n 's/^\(pub \)\?mod \(.*\);/\2/p' src/lib.rs)

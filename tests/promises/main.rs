@@ -54,6 +54,10 @@ mod joined;
 mod missing;
 mod shards;
 
+// The library can be used as its documentation shows.
+mod library;
+mod programs;
+
 // Reports say what runs, what is finished, and how long the rest takes.
 mod estimate;
 mod observer;
