@@ -22,7 +22,7 @@ const SMALLEST_ON_ALL_CPUS: u32 = 14;
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
 ///
 /// ```
-/// use nqueens::{BoardSize, Count, Engine, Agreement};
+/// use nqueens::{Agreement, BoardSize, Count, Engine};
 ///
 /// let outcome = Count::new(BoardSize::new(12)?).engine(Engine::Subtrees).threads(2).run()?;
 /// assert_eq!(outcome.total, Some(14_200));
