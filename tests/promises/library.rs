@@ -60,7 +60,8 @@ fn a_count_runs_on_a_thread_with_its_observer() {
 
     let reports = Arc::new(Mutex::new(0));
     let of_thread = Arc::clone(&reports);
-    let count = Count::new(size(12)).on_progress(move |_| *of_thread.lock().expect("no panic") += 1);
+    let count =
+        Count::new(size(12)).on_progress(move |_| *of_thread.lock().expect("no panic") += 1);
     thread::spawn(move || count.run()).join().expect("no panic").expect("a count");
     assert!(*reports.lock().expect("no panic") > 0);
 }

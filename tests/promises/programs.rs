@@ -36,7 +36,10 @@ fn a_count_is_forecast_stopped_resumed_and_verified() {
     let answer = run(&mut example("journal", &["14", arg(&folder)]));
     let lines: Vec<&str> = stdout(&answer).lines().collect();
     let [expected, stopped, left, resumed, verified] = lines[..] else { panic!("{answer:?}") };
-    assert!(expected.starts_with("expected: ") && expected.ends_with(" s on 16 CPUs"), "{expected}");
+    assert!(
+        expected.starts_with("expected: ") && expected.ends_with(" s on 16 CPUs"),
+        "{expected}"
+    );
     assert!(stopped.starts_with("stopped after ") && left.starts_with("left: "), "{lines:?}");
     assert!(resumed.ends_with(" units: Q(14) = Some(365596)"), "{resumed}");
     assert_eq!(verified, "recounted 50 units, 0 differ");
@@ -54,7 +57,8 @@ fn shards_are_processes_and_two_passes_agree() {
 
 #[test]
 fn a_server_says_how_far_a_count_is() {
-    let mut server = example("server", &["17", "0"]).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut server =
+        example("server", &["17", "0"]).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(server.stdout.take().expect("piped")).lines();
     let address = lines.next().expect("a line").expect("text");
     let address = address.strip_prefix("http://").expect("an address");
@@ -62,11 +66,14 @@ fn a_server_says_how_far_a_count_is() {
     // It ends with the count.
     while let Ok(mut stream) = TcpStream::connect(address) {
         let mut answer = String::new();
-        if stream.write_all(b"GET / HTTP/1.0\r\n\r\n").is_ok() && stream.read_to_string(&mut answer).is_ok() {
+        if stream.write_all(b"GET / HTTP/1.0\r\n\r\n").is_ok()
+            && stream.read_to_string(&mut answer).is_ok()
+        {
             answers.push(answer);
         }
     }
-    let is_percentage = |answer: &String| answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.contains(" %");
+    let is_percentage =
+        |answer: &String| answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.contains(" %");
     assert!(answers.iter().any(is_percentage), "{answers:?}");
     assert_eq!(lines.next().expect("a line").expect("text"), "Q(17) = Some(95815104)");
     assert!(server.wait().expect("it ends").success());
