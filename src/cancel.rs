@@ -47,9 +47,9 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns [`Error::StoppedBefore`] with this text if the count was asked to stop.
-    pub(crate) fn check(&self, what: &'static str) -> Result<(), Error> {
-        if self.is_cancelled() { Err(Error::StoppedBefore { what }) } else { Ok(()) }
+    /// Returns [`Error::Cancelled`] if the count was asked to stop.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     /// Runs `work` until it ends or `is_over` returns true, and returns the result of `work`.

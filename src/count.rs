@@ -29,7 +29,7 @@ pub use settings::Count;
 /// # Errors
 ///
 /// [`Error::InvalidValue`] for `n` above 32, [`Error::LacksMemory`] if the engine needs more memory than there is, and
-/// [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
+/// [`Error::Overflow`] if a number does not fit.
 pub fn count(n: u32) -> Result<u128, Error> {
     let outcome = Count::new(BoardSize::new(n)?).run()?;
     Ok(outcome.total.expect("nothing has stopped the count"))

@@ -9,20 +9,28 @@ mod journal;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
 use crate::numbers::{available_bytes, choose};
-pub use journal::{IoError, JournalError};
+pub(crate) use journal::{Action, Problem};
+pub use journal::{JournalError, JournalErrorKind};
 
-/// The reason why a count could not start or finish. The message says everything, so no error has another one as its
-/// source.
+/// The reason why a count could not start or finish.
+///
+/// The message says everything. [`Error::source`](std::error::Error::source) is the [`io::Error`] if the operating
+/// system refused to read or write a journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A value that cannot be used: a number out of range, an unknown engine, a kernel that this CPU cannot run, a
     /// square that is off the board or attacked by another queen.
-    #[error("{0}")]
-    InvalidValue(InvalidValue),
+    #[error("{message}")]
+    #[non_exhaustive]
+    InvalidValue {
+        /// The value that was given.
+        given: String,
+        /// The value, what it was given for, and which values are valid.
+        message: String,
+    },
 
     /// The operating system refused to start threads.
     #[error("cannot start {}: {reason}", many_threads(*threads))]
@@ -34,30 +42,18 @@ pub enum Error {
         reason: String,
     },
 
-    /// The count of a unit is larger than `u64::MAX`.
-    #[error("the count of unit {unit} does not fit in 64 bits")]
+    /// A number in the count of a unit does not fit: the count itself in 64 bits, or an entry of a matrix of engine
+    /// `colours` in 16 bits. No unit with such an entry is known.
+    #[error("unit {unit} is too large for the engine, because a number in its count does not fit")]
     #[non_exhaustive]
-    UnitOverflow {
-        /// The number of the unit in its plan.
-        unit: usize,
-    },
-
-    /// An entry of a matrix of engine `colours` does not fit in 16 bits, so the engine cannot count the unit. No unit
-    /// is known for which this happens.
-    #[error("a matrix entry of unit {unit} does not fit in the 16 bits of engine colours")]
-    #[non_exhaustive]
-    EntryOverflow {
+    Overflow {
         /// The number of the unit in its plan.
         unit: usize,
     },
 
     /// The work was cancelled before it had a result.
-    #[error("stopped before {what}")]
-    #[non_exhaustive]
-    StoppedBefore {
-        /// What had not happened yet, such as `the end of the unit`.
-        what: &'static str,
-    },
+    #[error("stopped before the end")]
+    Cancelled,
 
     /// The count needs more memory than it may use.
     #[error("{0}")]
@@ -74,52 +70,9 @@ pub enum Error {
         total: u128,
     },
 
-    /// A journal cannot be used.
-    #[error("{}: {error}", path.display())]
-    #[non_exhaustive]
-    Journal {
-        /// The journal, or the folder of journals.
-        path: PathBuf,
-        /// The reason why it cannot be used.
-        error: JournalError,
-    },
-
-    /// Two journals that should be read together belong to different plans.
-    #[error(
-        "{} holds '{}', but {} holds '{}'",
-        files[1].display(), plans[1], files[0].display(), plans[0]
-    )]
-    #[non_exhaustive]
-    PlansDiffer {
-        /// Two journals.
-        files: [PathBuf; 2],
-        /// The plan of each journal.
-        plans: [String; 2],
-    },
-}
-
-/// A value that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidValue {
-    /// The kind of value that is expected, such as `a board size` or `an engine`.
-    what: &'static str,
-    given: String,
-    /// Which values are valid.
-    advice: String,
-}
-
-impl InvalidValue {
-    /// Returns the value that was given.
-    pub fn given(&self) -> &str {
-        &self.given
-    }
-}
-
-impl fmt::Display for InvalidValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, given, advice } = self;
-        write!(f, "'{given}' is not {what}: {advice}")
-    }
+    /// A journal, or a folder of journals, cannot be used.
+    #[error(transparent)]
+    Journal(JournalError),
 }
 
 /// Memory that a count needs and may not use.
@@ -209,9 +162,11 @@ impl Error {
     pub(crate) fn invalid(
         what: &'static str,
         given: impl ToString,
-        advice: impl Into<String>,
+        advice: impl fmt::Display,
     ) -> Self {
-        Self::InvalidValue(InvalidValue { what, given: given.to_string(), advice: advice.into() })
+        let given = given.to_string();
+        let message = format!("'{given}' is not {what}: {advice}");
+        Self::InvalidValue { given, message }
     }
 
     /// Makes the error of one thread that could not be started, and that would not have counted.
@@ -221,16 +176,16 @@ impl Error {
 
     /// Returns whether the operating system did not read or write a journal.
     pub(crate) fn is_of_file_system(&self) -> bool {
-        matches!(self, Self::Journal { error: JournalError::Io { .. }, .. })
+        matches!(self, Self::Journal(error) if error.kind() == JournalErrorKind::Io)
     }
 
     /// Returns whether the journal of this process was lost to others while it was written.
     pub(crate) fn is_of_lost_journal(&self) -> bool {
-        matches!(self, Self::Journal { error: JournalError::Lost { .. }, .. })
+        matches!(self, Self::Journal(error) if error.kind() == JournalErrorKind::Lost)
     }
 
     /// Returns whether the count was cancelled: then nothing went wrong.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::StoppedBefore { .. })
+        matches!(self, Self::Cancelled)
     }
 }

@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use crate::error::JournalError;
+pub use crate::error::{JournalError, JournalErrorKind};
 pub use crate::journal_file::Run;
 pub use crate::record::{BothCounts, Difference, Record, Records};
 pub use crate::verify::Verdict;

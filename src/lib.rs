@@ -77,7 +77,7 @@ pub use board::symmetry::Classes;
 pub use cancel::Cancel;
 pub use count::{Count, Observer, Outcome, Progress, count};
 pub use engine::{Engine, Kernel};
-pub use error::{Error, InvalidValue, LackOfMemory};
+pub use error::{Error, LackOfMemory};
 pub use forecast::{Approximate, Forecast};
 pub(crate) use machine::memory::MemoryLimit;
 pub(crate) use machine::{Cpu, MAX_THREADS, cores, thread_pool};

@@ -252,7 +252,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not fit in a `u64`.
+    /// [`Error::Cancelled`] after a cancellation, [`Error::Overflow`] if the count does not fit in a `u64`.
     ///
     /// # Panics
     ///
@@ -345,8 +345,8 @@ impl Worker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::StoppedBefore`] after a cancellation, [`Error::UnitOverflow`] if the count does not fit in a `u64`,
-    /// and [`Error::EntryOverflow`] if a number inside engine `colours` does not fit.
+    /// [`Error::Cancelled`] after a cancellation, and [`Error::Overflow`] if the count does not fit in a `u64`, or a
+    /// number inside engine `colours` does not fit.
     ///
     /// # Panics
     ///

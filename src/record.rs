@@ -29,7 +29,6 @@ use rayon::prelude::*;
 use crate::board::published::Agreement;
 use crate::cancel::Cancel;
 use crate::error::Error;
-pub(crate) use crate::error::{IoError, JournalError};
 use crate::forecast::Forecast;
 use crate::journal_file::{DoneLine, FileRead, JournalFile, Reading, Run, read_journal};
 use crate::plan::Plan;

@@ -143,7 +143,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`Error::UnitOverflow`] if a count does not fit in a `u64`, [`Error::LacksMemory`] if the threads need more memory than
+    /// [`Error::Overflow`] if a count does not fit in a `u64`, [`Error::LacksMemory`] if the threads need more memory than
     /// there is, and [`Error::ThreadsNotStarted`] if they cannot be started. A cancellation is not an error: the verdict
     /// covers the units that were counted before.
     pub fn verify(&self, sample: usize, seed: u64, cancel: &Cancel) -> Result<Verdict, Error> {

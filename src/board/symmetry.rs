@@ -51,7 +51,7 @@ impl Classes {
     /// # Errors
     ///
     /// [`Error::Inconsistent`] if a number of classes would not be whole: then the total or a number of symmetric
-    /// solutions is wrong. [`Error::StoppedBefore`] after a cancellation.
+    /// solutions is wrong. [`Error::Cancelled`] after a cancellation.
     pub fn count(size: BoardSize, total: u128, cancel: &Cancel) -> Result<Self, Error> {
         Self::count_in_steps(size, total, cancel, |_, _| {})
     }
@@ -146,7 +146,7 @@ fn unchanged_by(
         found += step.complete(half, cancel);
     }
     note(steps.len(), steps.len());
-    cancel.check("the symmetric solutions were counted")?;
+    cancel.check()?;
     Ok(2 * u128::from(found))
 }
 

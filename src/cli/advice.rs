@@ -4,8 +4,7 @@
 
 use std::io::ErrorKind;
 
-use crate::error::{Error, LackOfMemory};
-use crate::record::{IoError, JournalError};
+use crate::error::{Action, Error, LackOfMemory, Problem};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -21,21 +20,13 @@ impl From<Error> for Failure {
 /// Returns the exit code, and the way out to follow the error's message.
 fn way_out(error: &Error) -> (Exit, String) {
     let (exit, text) = match error {
-        Error::InvalidValue(_) => (Exit::Usage, ""),
+        Error::InvalidValue { .. } => (Exit::Usage, ""),
         Error::ThreadsNotStarted { .. } => (Exit::Failed, ": use fewer --threads"),
-        Error::EntryOverflow { .. } => (Exit::Failed, ": count with --engine subtrees"),
-        Error::UnitOverflow { .. } => {
-            (Exit::Failed, ": make smaller units with --engine subtrees --split-rows 4")
-        }
-        Error::StoppedBefore { .. } => (Exit::Stopped, ""),
+        Error::Overflow { .. } => (Exit::Failed, ": count with --engine subtrees --split-rows 4"),
+        Error::Cancelled => (Exit::Stopped, ""),
         Error::LacksMemory(lack) => return memory_way_out(lack),
         Error::Inconsistent { .. } => (Exit::Failed, ""),
-        Error::Journal { error, .. } => journal_way_out(error),
-        Error::PlansDiffer { .. } => (
-            Exit::Usage,
-            ": name the files or folders of one of them, or for a count its --engine and --split-rows; if one is there \
-             by mistake, move it to another folder",
-        ),
+        Error::Journal(error) => journal_way_out(&error.problem),
     };
     (exit, text.to_owned())
 }
@@ -55,32 +46,37 @@ fn memory_way_out(lack: &LackOfMemory) -> (Exit, String) {
 }
 
 /// Returns the exit code and the way out if a journal cannot be used.
-fn journal_way_out(error: &JournalError) -> (Exit, &'static str) {
-    match error {
+fn journal_way_out(problem: &Problem) -> (Exit, &'static str) {
+    match problem {
         // It may have been possible when the count began.
-        JournalError::Io { action: "create", reason } if !is_full(reason.kind) => {
+        Problem::Io { action: Action::Create, error } if !is_full(error.kind()) => {
             (Exit::Failed, ": make its folder, or check the path and its permissions")
         }
-        JournalError::Io { reason, .. } => io_way_out(reason),
-        JournalError::NotAJournal => (
+        Problem::Io { error, .. } => io_way_out(error.kind()),
+        Problem::NotAJournal => (
             Exit::Usage,
             ": unpack it if it is compressed; if its line 1 is damaged, count with its folder as --journal first",
         ),
-        JournalError::UnknownFormat { .. } | JournalError::OtherPlan { .. } => {
+        Problem::UnknownFormat { .. } | Problem::OtherBuild { .. } => {
             (Exit::Failed, ": finish it with the build that began it, or count in another folder")
         }
-        JournalError::InUse => (Exit::Temporary, ": wait for it, or count another shard"),
-        JournalError::Lost { is_cut: true, .. } => {
+        Problem::OtherPlan { .. } => (
+            Exit::Usage,
+            ": name the files or folders of one of them, or for a count its --engine and --split-rows; if one is there \
+             by mistake, move it to another folder",
+        ),
+        Problem::InUse => (Exit::Temporary, ": wait for it, or count another shard"),
+        Problem::Lost { is_cut: true, .. } => {
             (Exit::Stopped, ": the same command counts what is missing")
         }
         // These end no command.
-        JournalError::Damaged { .. } | JournalError::Lost { .. } => (Exit::Failed, ""),
+        Problem::Damaged { .. } | Problem::Lost { .. } => (Exit::Failed, ""),
     }
 }
 
 /// Returns the exit code and the way out if the operating system refuses to read or write a file.
-pub(crate) fn io_way_out(reason: &IoError) -> (Exit, &'static str) {
-    match reason.kind {
+pub(crate) fn io_way_out(kind: ErrorKind) -> (Exit, &'static str) {
+    match kind {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             (Exit::Usage, ": name a file or folder that exists")
         }
@@ -144,8 +140,7 @@ mod tests {
             (ErrorKind::PermissionDenied, Exit::Failed, "permissions"),
             (ErrorKind::Other, Exit::Failed, "check the disk"),
         ] {
-            let reason = IoError { kind, message: String::new() };
-            let (found, text) = io_way_out(&reason);
+            let (found, text) = io_way_out(kind);
             assert_eq!(found, exit, "{kind}");
             assert!(text.contains(words), "{kind}: {text}");
         }

@@ -48,14 +48,6 @@ impl Failure {
     pub(crate) fn after(self, found: Exit) -> Self {
         Self { exit: self.exit.and(found), ..self }
     }
-
-    /// Adds to the message of a count that was stopped.
-    pub(crate) fn if_stopped(self, change: impl FnOnce(String) -> String) -> Self {
-        match self.exit {
-            Exit::Stopped => Self { text: change(self.text), ..self },
-            _ => self,
-        }
-    }
 }
 
 impl fmt::Display for Failure {

@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 use clap::builder::TypedValueParser;
 use tempfile::NamedTempFile;
 
-use crate::record::IoError;
-
 use crate::cli::advice::io_way_out;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -56,10 +54,9 @@ fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
 
 /// Returns the failure for a file that cannot be written.
 pub(crate) fn cannot_write(option: &str, path: &Path, error: io::Error) -> Failure {
-    let error = IoError::from(error);
-    let (exit, way_out) = match error.kind {
+    let (exit, way_out) = match error.kind() {
         ErrorKind::NotFound => (Exit::Usage, ": make its folder first"),
-        _ => io_way_out(&error),
+        kind => io_way_out(kind),
     };
     exit.because(format!("{option}: cannot write {}: {error}{way_out}", path.display()))
 }

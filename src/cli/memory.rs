@@ -94,7 +94,7 @@ mod tests {
         texts.push(OsStr::from_bytes(b"64\xffG"));
         for text in texts {
             let error = parse_bytes(text).expect_err("no size");
-            assert!(matches!(error, Error::InvalidValue(_)), "{error:?}");
+            assert!(matches!(error, Error::InvalidValue { .. }), "{error:?}");
             let expected = format!(
                 "'{}' is not an amount of memory for NQUEENS_MEMORY: set it to a size such as 64G or 1.5T, or unset it",
                 text.display()

@@ -147,9 +147,11 @@ impl Session {
         let note = |done, all| self.progress.note(done, all);
         let classes = Classes::count_in_steps(size, total, &self.cancel, note);
         self.progress.clear();
-        classes.map_err(|error| {
-            let failure = Failure::from(error);
-            failure.if_stopped(|text| format!("{text}; the total is complete: Q({size}) = {total}"))
+        classes.map_err(|error| match error {
+            Error::Cancelled => Exit::Stopped.because(format!(
+                "stopped before the symmetric solutions were counted; the total is complete: Q({size}) = {total}"
+            )),
+            error => error.into(),
         })
     }
 }

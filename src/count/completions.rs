@@ -66,7 +66,7 @@ impl Completions {
     ///
     /// # Errors
     ///
-    /// [`Error::StoppedBefore`] after a cancellation.
+    /// [`Error::Cancelled`] after a cancellation.
     pub(crate) fn count(
         &self,
         kernel: Kernel,
@@ -80,7 +80,7 @@ impl Completions {
         };
         let solutions: Result<u128, Interrupt> =
             self.parts.par_iter().with_max_len(1).map(count_part).sum();
-        cancel.check("all solutions were counted")?;
+        cancel.check()?;
         Ok(solutions.expect("more than 2^64 solutions in a part would take centuries"))
     }
 }

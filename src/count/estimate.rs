@@ -32,7 +32,7 @@ impl Count<'_> {
     /// # Errors
     ///
     /// The errors of [`Count::run`]. A cancellation is an error only if no unit was finished before:
-    /// [`Error::StoppedBefore`].
+    /// [`Error::Cancelled`].
     ///
     /// # Panics
     ///
@@ -50,7 +50,7 @@ impl Count<'_> {
             Some(whole) if whole.wall_seconds.is_some() => whole,
             _ => {
                 if sample.units_done == 0 {
-                    self.cancel.check("a unit was finished")?;
+                    self.cancel.check()?;
                 }
                 self.rough_time(&sample)
             }

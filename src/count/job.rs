@@ -16,13 +16,13 @@ use crate::board::published::Agreement;
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Kernel};
-use crate::error::Error;
+use crate::error::{Action, Error, Problem};
 use crate::forecast::{Rest, Sample, TimeLeft};
 use crate::journal_file::{Journal, Run, Wanted};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
-use crate::record::{Difference, FolderRecord, JournalError, RunKind, path_of_writer, read_folder};
+use crate::record::{Difference, FolderRecord, RunKind, path_of_writer, read_folder};
 
 /// The result of a count, of a whole board or of a shard, finished or stopped.
 #[derive(Clone, Debug)]
@@ -89,16 +89,15 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// * [`Error::StoppedBefore`] if a cancellation comes before the journals that are there are read. After that it is no
+    /// * [`Error::Cancelled`] if a cancellation comes before the journals that are there are read. After that it is no
     ///   error.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
     ///   range, or a file in place of the folder for journals.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be written, or if another process counts the same shard.
-    /// * [`Error::PlansDiffer`] if a folder holds journals of several plans of this board, and the settings do not say
-    ///   which is meant.
-    /// * [`Error::UnitOverflow`] or [`Error::EntryOverflow`] if a number does not fit.
+    /// * [`Error::Journal`] if the journal cannot be written, if another count of the same shard is running on this
+    ///   host, or if a folder holds journals of several plans of this board, and the settings do not say which is meant.
+    /// * [`Error::Overflow`] if a number does not fit.
     ///
     /// # Panics
     ///
@@ -203,7 +202,7 @@ impl<'a> Job<'a> {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             // What cannot be seen may be there, so its units may be finished.
-            Err(error) => return Err(JournalError::cannot("open", error).at(folder)),
+            Err(error) => return Err(Problem::cannot(Action::Open, error).at(folder)),
         };
         if !metadata.is_dir() {
             let advice = "journals live in a folder; move this file into one, and name the folder";
@@ -337,7 +336,7 @@ impl Recorded {
     ///
     /// # Errors
     ///
-    /// [`JournalError::InUse`] if another process of this host is counting them.
+    /// [`Problem::InUse`] if another count, of this process or of another one of this host, is counting them.
     fn from_journals(
         journals: &FolderRecord,
         units: &[Range<usize>],
@@ -348,7 +347,7 @@ impl Recorded {
         if !todo.is_empty()
             && let Some(path) = path_of_writer(record, run.shard)
         {
-            return Err(JournalError::InUse.at(path));
+            return Err(Problem::InUse.at(path));
         }
         Ok(Self {
             needs_journal: !todo.is_empty() || (record.sum().units > 0 && !is_plan_named),

@@ -57,7 +57,7 @@ pub trait Observer: Send + Sync {
     /// Called for lines and journals that are left out, before [`Observer::started`], and when the journal of this process
     /// was moved, removed or cut by others ([`JournalErrorKind::Lost`]). The count goes on.
     ///
-    /// [`JournalErrorKind::Lost`]: crate::journal::JournalError
+    /// [`JournalErrorKind::Lost`]: crate::journal::JournalErrorKind::Lost
     fn warned(&self, warning: &Error) {}
 }
 

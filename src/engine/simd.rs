@@ -177,11 +177,11 @@ mod tests {
             match name.parse::<Kernel>() {
                 Ok(kernel) => assert_eq!(kernel.name(), name),
                 Err(error) => {
-                    assert!(matches!(error, Error::InvalidValue(_)), "{error}");
+                    assert!(matches!(error, Error::InvalidValue { .. }), "{error}");
                     assert!(!available.contains(&name));
                 }
             }
         }
-        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::InvalidValue(_))));
+        assert!(matches!("sse9".parse::<Kernel>(), Err(Error::InvalidValue { .. })));
     }
 }

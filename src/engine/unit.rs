@@ -230,19 +230,17 @@ impl fmt::Debug for RowDomains {
 pub(crate) enum Interrupt {
     /// The count was cancelled.
     Cancelled,
-    /// The count of the unit is larger than `u64::MAX`.
+    /// The count of the unit is larger than `u64::MAX`, or an entry of a matrix of engine `colours` does not fit in 16
+    /// bits.
     Overflow,
-    /// An entry of a matrix of engine `colours` does not fit in 16 bits.
-    LargeEntry,
 }
 
 impl Interrupt {
     /// Makes the error for this unit.
     pub(crate) fn in_unit(self, unit: usize) -> Error {
         match self {
-            Self::Cancelled => Error::StoppedBefore { what: "the end of the unit" },
-            Self::Overflow => Error::UnitOverflow { unit },
-            Self::LargeEntry => Error::EntryOverflow { unit },
+            Self::Cancelled => Error::Cancelled,
+            Self::Overflow => Error::Overflow { unit },
         }
     }
 }

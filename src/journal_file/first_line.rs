@@ -9,7 +9,7 @@ use super::line::{LineCrc, MAX_LINE_LEN};
 use crate::board::size::BoardSize;
 use crate::cancel::Cancel;
 use crate::engine::{Engine, Pass};
-use crate::error::{Error, JournalError};
+use crate::error::{Action, Error, Problem};
 use crate::machine::memory::StatedMemory;
 use crate::plan::Plan;
 use crate::version::version;
@@ -62,7 +62,7 @@ impl FirstLine {
     /// # Errors
     ///
     /// [`Error::Journal`] if the file cannot be read, or if a line before the wanted one names a format that this version
-    /// does not read. [`Error::StoppedBefore`] after a cancellation.
+    /// does not read. [`Error::Cancelled`] after a cancellation.
     pub(crate) fn find_wanted(
         path: &Path,
         wanted: &Wanted,
@@ -77,12 +77,12 @@ impl FirstLine {
         is_wanted: impl Fn(&Self) -> bool,
         cancel: &Cancel,
     ) -> Result<Option<Self>, Error> {
-        let cannot_read = |error| JournalError::cannot("read", error).at(path);
+        let cannot_read = |error| Problem::cannot(Action::Read, error).at(path);
         let mut input = BufReader::with_capacity(512, open(path)?);
         let mut line = Vec::new();
         let mut unwanted = None;
         loop {
-            cancel.check("the journals were read")?;
+            cancel.check()?;
             line.clear();
             input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line).map_err(cannot_read)?;
             if line.is_empty() {
@@ -91,7 +91,7 @@ impl FirstLine {
             if let Some(line) = line.strip_suffix(b"\n")
                 && let Some(first) = Self::parse(line)
             {
-                let first = first.map_err(|error| error.at(path))?;
+                let first = first.map_err(|problem| problem.at(path))?;
                 if is_wanted(&first) {
                     return Ok(Some(first));
                 }
@@ -105,8 +105,8 @@ impl FirstLine {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownFormat`] if it is an intact first line of another format.
-    pub(crate) fn parse(line: &[u8]) -> Option<Result<Self, JournalError>> {
+    /// [`Problem::UnknownFormat`] if it is an intact first line of another format.
+    pub(crate) fn parse(line: &[u8]) -> Option<Result<Self, Problem>> {
         let rest = line.strip_prefix(MAGIC.as_bytes())?;
         if !rest.starts_with(b" ") {
             return None;
@@ -120,7 +120,7 @@ impl FirstLine {
         if format == FORMAT {
             return Self::parse_fields(text).map(Ok);
         }
-        Some(Err(JournalError::UnknownFormat { format: format.to_string() }))
+        Some(Err(Problem::UnknownFormat { format }))
     }
 
     /// Parses a first line of this format, given without its CRC.
@@ -172,7 +172,7 @@ impl FirstLine {
     ///
     /// # Errors
     ///
-    /// [`JournalError::OtherPlan`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
+    /// [`Problem::OtherBuild`] if this build has no such plan, and [`Error::LacksMemory`] if it does not fit into
     /// memory.
     pub(crate) fn make_plan(
         &self,
@@ -195,7 +195,7 @@ impl FirstLine {
         }
         let version = self.version.clone();
         let holds = self.plan.clone();
-        Err(JournalError::OtherPlan { version, holds, has: made }.at(path))
+        Err(Problem::OtherBuild { version, holds, has: made }.at(path))
     }
 
     /// Returns the board size, the engine and the split rows of the plan. Returns `None` if this build has no such
@@ -212,10 +212,10 @@ impl FirstLine {
 /// Opens a journal for reading. It is read more than once, and whoever opens a pipe would wait for its writer, so it has
 /// to be a regular file.
 pub(super) fn open(path: &Path) -> Result<File, Error> {
-    let cannot_open = |error| JournalError::cannot("open", error).at(path);
+    let cannot_open = |error| Problem::cannot(Action::Open, error).at(path);
     let metadata = path.metadata().map_err(cannot_open)?;
     if !metadata.is_file() {
-        return Err(JournalError::NotAJournal.at(path));
+        return Err(Problem::NotAJournal.at(path));
     }
     File::open(path).map_err(cannot_open)
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::engine::Pass;
-use crate::error::{Error, JournalError};
+use crate::error::{Action, Error, Problem};
 use crate::machine::host_name;
 use crate::plan::Plan;
 use crate::plan::shard::Shard;
@@ -77,7 +77,7 @@ pub(crate) fn journals_in(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>, Er
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
         let metadata =
-            fs::metadata(path).map_err(|error| JournalError::cannot("open", error).at(path))?;
+            fs::metadata(path).map_err(|error| Problem::cannot(Action::Open, error).at(path))?;
         if metadata.is_dir() {
             let mut names = journal_names(path)?;
             names.sort_unstable();
@@ -112,7 +112,7 @@ fn without_repetitions(files: Vec<PathBuf>) -> Vec<PathBuf> {
 /// of their own beside each file, such as `._q.journal`.
 pub(crate) fn journal_names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names =
-        all_names(folder).map_err(|error| JournalError::cannot("open", error).at(folder))?;
+        all_names(folder).map_err(|error| Problem::cannot(Action::Open, error).at(folder))?;
     names.retain(|name| {
         let name = name.as_encoded_bytes();
         name.ends_with(b".journal") && !name.starts_with(b".")

@@ -17,7 +17,7 @@ use super::line::{Line, LineCrc, MAX_LINE_LEN};
 use super::names::host_in;
 use super::run::{Run, Texts};
 use crate::cancel::Cancel;
-use crate::error::{Error, JournalError};
+use crate::error::{Action, Error, Problem};
 use crate::numbers::add_number;
 use crate::plan::Plan;
 use crate::plan::done::UnitsDone;
@@ -95,9 +95,9 @@ impl<'a> Reading<'a> {
         Self { plans: known, texts: Texts::default(), cancel }
     }
 
-    /// Returns [`Error::StoppedBefore`] after a cancellation.
+    /// Returns [`Error::Cancelled`] after a cancellation.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.cancel.check("the journals were read")
+        self.cancel.check()
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> Reading<'a> {
 ///
 /// # Errors
 ///
-/// The errors of `take`, and [`Error::StoppedBefore`] after a cancellation.
+/// The errors of `take`, and [`Error::Cancelled`] after a cancellation.
 pub(crate) fn read_journal(
     path: &Path,
     reading: &Reading<'_>,
@@ -149,16 +149,16 @@ pub(super) fn read_lines(
     let Reader { mut found, damaged, .. } = reader;
     // The lines before a fault of the disk are good. Those behind it may be good as well.
     if let Err(error) = read {
-        found.left_out.push(JournalError::cannot("read", error).at(path));
+        found.left_out.push(Problem::cannot(Action::Read, error).at(path));
     }
     let holds_nothing = found.others.is_empty() && found.of_plans.iter().all(Option::is_none);
     if !damaged.is_empty() {
-        let error = if holds_nothing && found.left_out.is_empty() {
-            JournalError::NotAJournal
+        let problem = if holds_nothing && found.left_out.is_empty() {
+            Problem::NotAJournal
         } else {
-            JournalError::Damaged { lines: damaged }
+            Problem::Damaged { lines: damaged }
         };
-        found.left_out.push(error.at(path));
+        found.left_out.push(problem.at(path));
     }
     for file in found.of_plans.iter_mut().flatten() {
         // Most journals have one run, and a vector makes room for four.
@@ -222,8 +222,8 @@ impl<T: FnMut(DoneLine<'_>) -> Result<(), Error>> Reader<'_, T> {
                 self.take_first_line(&first);
                 return Ok(true);
             }
-            Some(Err(error)) => {
-                self.found.left_out.push(error.at(self.path));
+            Some(Err(problem)) => {
+                self.found.left_out.push(problem.at(self.path));
                 return Ok(true);
             }
             None => {}

@@ -25,7 +25,7 @@ use super::first_line::{FirstLine, open};
 use super::line::{LineCrc, format_done};
 use super::names::file_name;
 use super::run::Run;
-use crate::error::{Error, JournalError};
+use crate::error::{Action, Error, Problem};
 use crate::plan::Plan;
 use crate::plan::done::UnitsDone;
 use crate::plan::shard::Shard;
@@ -194,7 +194,7 @@ impl Writer {
                 state.len += text.len() as u64;
                 state.end = end + text.len() as u64;
             }
-            Err(error) => state.fail("write", error),
+            Err(error) => state.fail(Action::Write, error),
         }
     }
 
@@ -232,7 +232,7 @@ impl Writer {
         let mut state = self.state();
         match result {
             Ok(()) => state.synced = len,
-            Err(error) => state.fail("sync", error),
+            Err(error) => state.fail(Action::Sync, error),
         }
     }
 
@@ -270,13 +270,13 @@ impl Writer {
         let made = create_in(&self.folder, &self.plan, self.shard);
         let made = made.and_then(|(path, file)| {
             let copied = copy_journal(&state.file, &file, &self.first_lines);
-            let len = copied.map_err(|error| JournalError::cannot("write", error).at(&path))?;
+            let len = copied.map_err(|error| Problem::cannot(Action::Write, error).at(&path))?;
             Ok((path, file, len))
         });
         match made {
             Ok((path, file, len)) => {
                 let is_cut = len < state.len;
-                let lost = JournalError::Lost { saved_in: path.clone(), is_cut };
+                let lost = Problem::Lost { saved_in: path.clone(), is_cut };
                 let lost = lost.at(&state.first_path);
                 if is_cut {
                     state.cut = Some(lost.clone());
@@ -294,8 +294,8 @@ impl Writer {
 }
 
 impl State {
-    fn fail(&mut self, action: &'static str, error: io::Error) {
-        self.failure = Some(JournalError::cannot(action, error).at(&self.path));
+    fn fail(&mut self, action: Action, error: io::Error) {
+        self.failure = Some(Problem::cannot(action, error).at(&self.path));
     }
 }
 
@@ -305,7 +305,7 @@ fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File)
     match fs::create_dir(folder) {
         // Something has the name. If it is no folder, the file cannot be made in it.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !folder.is_dir() => {
-            return Err(JournalError::cannot("create", error).at(folder));
+            return Err(Problem::cannot(Action::Create, error).at(folder));
         }
         _ => {}
     }
@@ -314,7 +314,7 @@ fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File)
         let mut options = OpenOptions::new();
         match options.read(true).append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(JournalError::cannot("create", error).at(&path)),
+            Err(error) => return Err(Problem::cannot(Action::Create, error).at(&path)),
             Ok(file) => {
                 // If the file system has no locks, nobody sees that this journal is being written.
                 let _ = file.try_lock();
@@ -531,7 +531,7 @@ mod tests {
     fn after_a_failure_no_line_is_written() {
         let (_folder, mut journal) = journal();
         let before = text_of(&journal);
-        journal.writer.state().fail("write", io::ErrorKind::StorageFull.into());
+        journal.writer.state().fail(Action::Write, io::ErrorKind::StorageFull.into());
         assert!(journal.has_failed());
         journal.append(&unit(0));
         assert_eq!(text_of(&journal), before);

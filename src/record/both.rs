@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{PlansRead, Record, Votes, into_inner, lock, read_plans};
 use crate::cancel::Cancel;
 use crate::engine::Pass;
-use crate::error::{Error, JournalError};
+use crate::error::{Error, Problem};
 use crate::journal_file::{FirstLine, journals_in};
 use crate::machine::memory::StatedMemory;
 use crate::machine::{cores, run_on, thread_pool};
@@ -33,9 +33,8 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`Error::PlansDiffer`] if the journals belong to several plans. [`Error::Journal`] if no journal names a plan that
-    /// this build can make, and one of them cannot be read, is no journal, or names a plan of another build.
-    /// [`Error::LacksMemory`] if the list of units or their counts do not fit into memory, and
+    /// [`Error::Journal`] if the journals belong to several plans, or if no journal names a plan that this build can
+    /// make, and one of them cannot be read, is no journal, or names a plan of another build. [`Error::LacksMemory`] if the list of units or their counts do not fit into memory, and
     /// [`Error::ThreadsNotStarted`] if the threads that read cannot be started.
     pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
@@ -54,8 +53,9 @@ impl Records {
         let plans = [Pass::First, Pass::Second].map(|pass| Arc::new(plan.for_pass(pass)));
         let PlansRead { records, left_out, others } = read_plans(&plans, &files, &Cancel::new())?;
         if let Some((path, other)) = others.into_iter().next() {
-            let plans = [plan.to_string(), other];
-            return Err(Error::PlansDiffer { files: [named_by, path], plans });
+            let other_plan = plan.to_string();
+            let problem = Problem::OtherPlan { plan: other, other: named_by, other_plan };
+            return Err(problem.at(&path));
         }
         let mut found = records.into_iter().map(|record| Some(record).filter(has_lines));
         let [first, second] = [found.next().flatten(), found.next().flatten()];
@@ -107,7 +107,7 @@ fn has_lines(record: &Record) -> bool {
 ///
 /// # Errors
 ///
-/// [`Error::PlansDiffer`] if journals name several plans. If no journal names a plan, the first error of the reading.
+/// [`Error::Journal`] if journals name several plans. If no journal names a plan, the first error of the reading.
 fn find_plan(
     files: &[PathBuf],
     stated_memory: Option<StatedMemory>,
@@ -136,10 +136,14 @@ fn find_plan(
             let path = &files[*index];
             Ok(Some((path.clone(), line.make_plan(path, stated_memory)?)))
         }
-        [one, other, ..] => Err(Error::PlansDiffer {
-            files: [one, other].map(|(index, _)| files[*index].clone()),
-            plans: [one, other].map(|(_, line)| line.plan.clone()),
-        }),
+        [(first_index, first), (index, line), ..] => {
+            let problem = Problem::OtherPlan {
+                plan: line.plan.clone(),
+                other: files[*first_index].clone(),
+                other_plan: first.plan.clone(),
+            };
+            Err(problem.at(&files[*index]))
+        }
     }
 }
 
@@ -160,11 +164,11 @@ fn keep_first(
 ///
 /// # Errors
 ///
-/// [`JournalError::NotAJournal`] of the first file that holds anything, because nothing names its plan.
+/// [`Problem::NotAJournal`] of the first file that holds anything, because nothing names its plan.
 fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
     for path in files {
         if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
-            return Err(JournalError::NotAJournal.at(path));
+            return Err(Problem::NotAJournal.at(path));
         }
     }
     Ok(None)

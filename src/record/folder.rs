@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use super::{PlansRead, Record, read_plans};
 use crate::cancel::Cancel;
-use crate::error::{Error, JournalError};
+use crate::error::{Error, JournalErrorKind, Problem};
 use crate::journal_file::{
     FirstLine, JournalFile, Wanted, is_being_written, journal_names, parse_file_name, this_host,
 };
@@ -41,9 +41,9 @@ pub(crate) struct FolderRecord {
 ///
 /// # Errors
 ///
-/// [`Error::PlansDiffer`] if journals have different plans and the settings do not say which of them is wanted.
-/// [`Error::Journal`] if the folder cannot be listed, or if this build cannot make the plan of the journals.
-/// [`Error::StoppedBefore`] after a cancellation.
+/// [`Error::Journal`] if the folder cannot be listed, if journals have different plans and the settings do not say
+/// which of them is wanted, or if this build cannot make the plan of the journals. [`Error::Cancelled`] after a
+/// cancellation.
 pub(crate) fn read_folder(
     folder: &Path,
     wanted: &Wanted,
@@ -74,18 +74,18 @@ pub(crate) fn read_folder(
             Ok(Some(line)) => match &named {
                 None => named = Some((path, line)),
                 Some((first_path, first)) if first.plan != line.plan => {
-                    return Err(Error::PlansDiffer {
-                        files: [first_path.to_path_buf(), path.clone()],
-                        plans: [first.plan.clone(), line.plan],
-                    });
+                    let problem = Problem::OtherPlan {
+                        plan: line.plan,
+                        other: first_path.to_path_buf(),
+                        other_plan: first.plan.clone(),
+                    };
+                    return Err(problem.at(path));
                 }
                 Some(_) => {}
             },
-            Err(error @ Error::Journal { error: JournalError::UnknownFormat { .. }, .. }) => {
-                return Err(error);
-            }
             // Its lines may be of this count all the same. If it cannot be read, reading it says why.
-            Ok(None) | Err(Error::Journal { .. }) => {}
+            Err(Error::Journal(error)) if error.kind() != JournalErrorKind::UnknownFormat => {}
+            Ok(None) => {}
             Err(error) => return Err(error),
         }
     }

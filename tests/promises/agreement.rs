@@ -42,7 +42,7 @@ fn a_count_has_threads_of_its_own() {
 fn thread_numbers_out_of_range_are_refused() {
     for threads in [0, 4097] {
         let refused = Count::new(size(8)).threads(threads).run();
-        assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
     }
 }
 

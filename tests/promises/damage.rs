@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use nqueens::Error;
-use nqueens::journal::JournalError;
+use nqueens::journal::JournalErrorKind;
 
+use super::fuzzed::damaged_lines;
 use crate::common::processes::{send, wait_until};
 use crate::common::{
-    arg, contents, count_shard, counts, finish, fresh_folder, journal_in, journals_in, json,
-    nqueens, output, read, record_of, refused, result, run, spawn, stderr, stdout,
+    arg, contents, count_shard, counts, finish, fresh_folder, journal_error, journal_in,
+    journals_in, json, nqueens, output, read, record_of, refused, result, run, spawn, stderr,
+    stdout,
 };
 
 /// Q(11), and its text.
@@ -166,7 +167,7 @@ fn one_bad_byte_costs_one_line() {
     let mut bytes = text.clone().into_bytes();
     bytes[text.len() / 2] ^= 1;
     write(&path, &bytes);
-    assert!(matches!(read(&path), Err(Error::Journal { error: JournalError::Damaged { .. }, .. })));
+    assert_eq!(journal_error(read(&path)).kind(), JournalErrorKind::Damaged);
     let held = record_of(&[&path]).units_done();
     assert!((all - 3..all).contains(&held), "{held} of {all} units");
     // What reads the journal says so too, and changes nothing.
@@ -267,17 +268,13 @@ fn a_damaged_journal_hides_nothing_else() {
     let kept = again.units - again.units_before;
     assert!(kept > 0 && kept < again.units / 2, "{kept} of {} units", again.units);
     assert_eq!(again.left_out.len(), 1, "one line");
-    let refused = read(&folder);
-    let Err(Error::Journal { path: of_file, error: JournalError::Damaged { lines, .. }, .. }) =
-        refused
-    else {
-        panic!("{refused:?}");
-    };
-    assert_eq!((&of_file, lines.len(), lines[0].clone().count()), (&path, 1, 1));
+    let refused = journal_error(read(&folder));
+    assert_eq!((refused.kind(), refused.path()), (JournalErrorKind::Damaged, &*path));
+    let (lines, _) = damaged_lines(&refused);
+    assert_eq!(lines.len(), 1, "{refused}");
 
     let named = arg(&path);
-    let warning =
-        format!("nqueens: warning: left out: {named}: line {} is damaged\n", lines[0].start());
+    let warning = format!("nqueens: warning: left out: {named}: line {} is damaged\n", lines[0]);
     let page = folder.join("page.html");
     let warned = |args: &[&str], code: i32| {
         let output = output(&[args, &[arg(&folder)]].concat());

@@ -14,7 +14,7 @@ use std::process;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use nqueens::journal::{JournalError, Record, Records, Run};
+use nqueens::journal::{JournalError, JournalErrorKind, Record, Records, Run};
 use nqueens::plan::{Pass, Plan};
 use nqueens::{BoardSize, Engine, Error};
 
@@ -33,7 +33,7 @@ const MAX_SIZE: u32 = 10;
 ///
 /// If the two readings differ, or if what was read is not read in the same way when it is written again.
 pub fn journal(after_first_line: &[u8]) {
-    let first = line_with_crc(&format!("nqueens-journal 2 version=1.0.0 {}", *PLAN), 0);
+    let first = first_line_of_plan();
     let expected = Expected::of(after_first_line);
     let Some(records) = read(&[&first, after_first_line].concat()) else {
         assert!(names_another_plan(after_first_line), "the journals are of one plan");
@@ -57,6 +57,11 @@ pub fn journal(after_first_line: &[u8]) {
     check_record(first_pass(&again), &expected);
 }
 
+/// Returns the first line of the plan's journals, with its line feed.
+fn first_line_of_plan() -> Vec<u8> {
+    line_with_crc(&format!("nqueens-journal 2 version=1.0.0 {}", *PLAN), 0)
+}
+
 /// Reads a journal of the plan. Returns `None` if it names another plan, too.
 fn read(bytes: &[u8]) -> Option<Records> {
     let path = file("journal");
@@ -65,7 +70,7 @@ fn read(bytes: &[u8]) -> Option<Records> {
     let _ = fs::remove_file(path);
     match records {
         Ok(records) => Some(records),
-        Err(Error::PlansDiffer { .. }) => None,
+        Err(Error::Journal(error)) if error.kind() == JournalErrorKind::OtherPlan => None,
         Err(error) => panic!("{error}"),
     }
 }
@@ -276,26 +281,59 @@ fn check_runs(record: &Record, expected: &Expected<'_>) {
     );
 }
 
+/// Returns the numbers of the damaged lines that a message names, and whether it says that there are others.
+pub fn damaged_lines(error: &JournalError) -> (Vec<usize>, bool) {
+    let message = error.to_string();
+    let path = format!("{}: ", error.path().display());
+    // Such as `lines 3,7-9 and others are damaged`.
+    let text = message.strip_prefix(&path).expect("the path in front");
+    let ranges = text.split(' ').nth(1).expect("numbers");
+    let mut lines = Vec::new();
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| -> usize { text.parse().expect("a number of a line") };
+        lines.extend(number(first)..=number(last));
+    }
+    (lines, text.contains(" and others "))
+}
+
 /// Checks that every line is used, or of another count that a first line names, or reported once as damaged.
 fn check_that_each_line_is_explained(records: &Records, after_first_line: &[u8]) {
     let mut damaged = BTreeSet::new();
+    let mut are_others_damaged = false;
     for error in records.left_out() {
         assert!(!error.to_string().contains(char::is_control), "{error:?}");
-        let Error::Journal { error, .. } = error else { panic!("{error}") };
-        match error {
-            JournalError::Damaged { lines, .. } => damaged.extend(lines.iter().cloned().flatten()),
-            JournalError::UnknownFormat { .. } => {}
+        let Error::Journal(error) = error else { panic!("{error}") };
+        match error.kind() {
+            JournalErrorKind::Damaged => {
+                let (lines, others) = damaged_lines(error);
+                damaged.extend(lines);
+                are_others_damaged = others;
+            }
+            JournalErrorKind::UnknownFormat => {}
             _ => panic!("{error}"),
         }
+    }
+    let mut rest = Vec::new();
+    for (number, line) in numbered_lines(after_first_line) {
+        if damaged.contains(&number) {
+            assert!(done_in(line).is_none(), "line {number} is intact");
+        } else {
+            rest.extend([line, b"\n"].concat());
+        }
+    }
+    if are_others_damaged {
+        // Without the lines that the message names, it names the next ones.
+        let records = read(&[&first_line_of_plan(), &rest[..]].concat()).expect("one plan");
+        return check_that_each_line_is_explained(&records, &rest);
     }
     let mut run_lines = Vec::new();
     let mut other_crcs = Vec::new();
     for (number, line) in numbered_lines(after_first_line) {
         if damaged.contains(&number) {
-            assert!(done_in(line).is_none(), "line {number} is intact");
-        } else if let Some(text) =
-            text_with_crc(line, 0).filter(|text| text.starts_with("nqueens-"))
-        {
+            continue;
+        }
+        if let Some(text) = text_with_crc(line, 0).filter(|text| text.starts_with("nqueens-")) {
             if let Some(at) = text.find(" n=") {
                 other_crcs.push(crc32fast::hash(&text.as_bytes()[at + 1..]));
             }

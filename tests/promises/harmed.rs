@@ -250,7 +250,7 @@ fn a_journal_that_is_gone_is_reported_while_the_count_goes_on() {
     assert_ne!(saved, first, "the old file is there");
     assert!(contents(&saved).units_done() >= contents(&first).units_done());
     // The new file shows as well that the process counts.
-    refused(&run(&mut long_count(&folder)), 4, &["another process"]);
+    refused(&run(&mut long_count(&folder)), 4, &["another count of the same shard"]);
     send("TERM", &child);
     assert_eq!(finish(child).status.code(), Some(3));
 }
@@ -331,7 +331,7 @@ fn a_second_process_is_refused_unless_it_counts_another_shard() {
     let shard = |index: &str| count_into("24", &folder, &["--shard", index, "--threads", "1"]);
     let mut first = spawn(&mut shard("0/2"));
     let units = wait_for_units(&folder, &mut first, 0);
-    refused(&run(&mut shard("0/2")), 4, &[arg(&folder), "another process counts this"]);
+    refused(&run(&mut shard("0/2")), 4, &[arg(&folder), "another count of the same shard"]);
     let mut other = spawn(&mut shard("1/2"));
     wait_for("units of the other shard", &mut other, || {
         let record = some_units(&folder)?;

@@ -10,11 +10,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use nqueens::journal::{JournalError, Record, Records};
+use nqueens::journal::{JournalErrorKind, Record, Records};
 use nqueens::plan::Plan;
 use nqueens::{Cancel, Count, Engine, Error, Kernel, Shard};
 use proptest::prelude::*;
 
+use super::fuzzed::damaged_lines;
 use crate::common::{
     counts, first_line_with_check_digits, fresh_folder, journals_in, plan_of, read, record_of,
     size, units_of_line, with_check_digits,
@@ -250,16 +251,10 @@ impl Left {
 fn named(left_out: &[Error]) -> BTreeSet<PathBuf> {
     let mut named = BTreeSet::new();
     for error in left_out {
-        match error {
-            Error::Journal {
-                path,
-                error: JournalError::Damaged { .. } | JournalError::NotAJournal,
-                ..
-            } => {
-                assert!(named.insert(path.clone()), "{path:?} is named twice");
-            }
-            other => panic!("{other}"),
-        }
+        let Error::Journal(error) = error else { panic!("{error}") };
+        let kinds = [JournalErrorKind::Damaged, JournalErrorKind::NotAJournal];
+        assert!(kinds.contains(&error.kind()), "{error}");
+        assert!(named.insert(error.path().to_owned()), "it is named twice: {error}");
     }
     named
 }
@@ -365,7 +360,7 @@ proptest! {
                 let total = (left.units.len() == units).then_some(TOTAL);
                 prop_assert_eq!((record.total(), record.differences()), (total, &[][..]));
             }
-            Err(Error::Journal { error: JournalError::NotAJournal, .. }) => {
+            Err(Error::Journal(error)) if error.kind() == JournalErrorKind::NotAJournal => {
                 prop_assert!(!left.has_first);
             }
             Err(error) => panic!("{error}"),
@@ -454,12 +449,8 @@ proptest! {
         let records = Records::read(&[&path])?;
         let mut named = Vec::new();
         for error in records.left_out() {
-            match error {
-                Error::Journal { error: JournalError::Damaged { lines, .. }, .. } => {
-                    named.extend(lines.iter().cloned().flatten());
-                }
-                other => panic!("{other}"),
-            }
+            let Error::Journal(error) = error else { panic!("{error}") };
+            named.extend(damaged_lines(error).0);
         }
         prop_assert_eq!(named, damaged);
         let disputed: Vec<usize> = record.differences().iter().map(|dispute| dispute.unit).collect();

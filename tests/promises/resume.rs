@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::journal::JournalError;
+use nqueens::journal::JournalErrorKind;
 use nqueens::plan::Plan;
 use nqueens::{Cancel, Count, Engine, Error, Observer, Progress};
 
 use crate::common::{
-    as_folder, contents, cpu_time, fresh_folder, journal_error, journals_in, json, kernels,
-    nqueens, record_of, run, size, stdout, units_of_line,
+    as_folder, contents, cpu_time, fresh_folder, journal_error, journal_in, journals_in, json,
+    kernels, nqueens, record_of, run, size, stdout, units_of_line,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -145,12 +145,12 @@ fn impossible_settings_are_refused_before_a_journal_is_made() {
     let path = fresh("impossible");
     for rows in [0, 5] {
         let refused = Count::new(size(9)).split_rows(rows).journal(&path).run();
-        assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
         let refused = Plan::new(size(9), Engine::Subtrees, Some(rows));
-        assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
     }
     let refused = Plan::new(size(31), Engine::Colours, None);
-    assert!(matches!(refused, Err(Error::InvalidValue(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
     assert!(!path.exists());
 }
 
@@ -166,7 +166,11 @@ fn two_writers_are_kept_apart() {
                     assert_eq!((outcome.units_before, outcome.total), (14, Some(365_596)));
                 }
                 refused => {
-                    assert_eq!(journal_error(refused), JournalError::InUse);
+                    let error = journal_error(refused);
+                    assert_eq!(error.kind(), JournalErrorKind::InUse);
+                    assert_eq!(error.path(), journal_in(self.0));
+                    let message = error.to_string();
+                    assert!(message.contains("another count of the same shard"), "{message}");
                     self.1.fetch_add(1, Ordering::Relaxed);
                 }
             }

@@ -4,14 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::{Count, Engine, Error, Shard};
+use nqueens::journal::JournalErrorKind;
+use nqueens::{Count, Engine, Shard};
 use serde_json::Value;
 
 use crate::common::processes::{send, wait_until};
 use crate::common::{
-    arg, as_folder, contents, count_shard, finish, fresh_folder, json, nqueens, output,
-    raise_first_count, read, record_of, refused, repeated, result, run, set_aside, size, spawn,
-    stderr, stdout,
+    arg, as_folder, contents, count_shard, finish, fresh_folder, journal_error, json, nqueens,
+    output, raise_first_count, read, record_of, refused, repeated, result, run, set_aside, size,
+    spawn, stderr, stdout,
 };
 
 fn fresh(name: &str) -> PathBuf {
@@ -93,10 +94,9 @@ fn journals_of_different_plans_are_not_merged() {
     let first = set_aside(&count_shard(11, 0, 2, &folder), "first");
     let counted = Count::new(size(12)).journal(&folder).run().expect("a count");
     let second = counted.journal.expect("it was written");
-    let message = match read(&folder) {
-        Err(error @ Error::PlansDiffer { .. }) => error.to_string(),
-        other => panic!("{other:?}"),
-    };
+    let refused = journal_error(read(&folder));
+    assert_eq!(refused.kind(), JournalErrorKind::OtherPlan);
+    let message = refused.to_string();
     for part in [first.to_str(), second.to_str(), Some("n=11"), Some("n=12")] {
         assert!(message.contains(part.expect("text")), "{message}");
     }

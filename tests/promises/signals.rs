@@ -190,7 +190,7 @@ fn a_count_that_reads_a_large_journal_stops_at_once() {
     });
     let used = cpu_time_to_end("TERM", &mut child, limit);
     assert!(used <= limit, "{used:?} of CPU time after the signal");
-    refused(&finish(child), 3, &["stopped before the journals were read"]);
+    refused(&finish(child), 3, &["stopped before the end"]);
     assert_eq!(journal_in(&folder), path, "nothing was written");
     fs::remove_dir_all(&folder).expect("it is there");
 }

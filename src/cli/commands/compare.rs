@@ -425,7 +425,7 @@ impl<'a> Comparison<'a> {
     fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<Counted, Error> {
         let limit = self.args.seconds_limit;
         if self.args.is_too_slow(size, configuration) {
-            return Err(Error::StoppedBefore { what: "the first unit" });
+            return Err(Error::Cancelled);
         }
         let begun = Instant::now();
         let cancel = self.cancel.clone();
@@ -450,7 +450,7 @@ impl<'a> Comparison<'a> {
         let cpu_time = process_time().saturating_sub(cpu_time_before);
         let Outcome { units, elapsed, agreement, .. } = outcome;
         let Some(total) = outcome.total else {
-            return Err(Error::StoppedBefore { what: "the end of the count" });
+            return Err(Error::Cancelled);
         };
         self.progress.advance(1);
         Ok(Counted { total, units, elapsed, cpu_time, agreement })

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::slice;
 
+use crate::error::JournalErrorKind;
 use crate::journal_file::journals_in;
 use crate::plan::done::Sum;
-use crate::record::{
-    BothCounts, Disagreement, JournalError, Record, Records, Running, Shards, Votes,
-};
+use crate::record::{BothCounts, Disagreement, Record, Records, Running, Shards, Votes};
 use crate::{Agreement, Error, Shard};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -195,8 +194,10 @@ impl<'a> Journals<'a> {
     pub(crate) fn damaged_files(&self) -> Vec<String> {
         let mut files = Vec::new();
         for error in self.left_out {
-            if let Error::Journal { path, error: JournalError::Damaged { .. } } = error {
-                files.push(path.display().to_string());
+            if let Error::Journal(error) = error
+                && error.kind() == JournalErrorKind::Damaged
+            {
+                files.push(error.path().display().to_string());
             }
         }
         files.dedup();

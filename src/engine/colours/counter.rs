@@ -177,7 +177,7 @@ impl Counter for ColoursCounter<'_> {
         for counted_at_once in odd_ranks.chunks(sets_at_once) {
             match self.count_sets(&batch, counted_at_once, cancel) {
                 Ok(of_sets) => counts.extend(of_sets),
-                Err(Interrupt::Overflow | Interrupt::LargeEntry) if counted_at_once.len() > 1 => {
+                Err(Interrupt::Overflow) if counted_at_once.len() > 1 => {
                     // A number is too large in one of several units. Each unit is counted by itself, so that the units
                     // before it have their counts, and the error has its number.
                     for odd_rank in counted_at_once {

@@ -179,7 +179,7 @@ impl Coefficients {
         let lowest = &mut self.digits[0][rows.clone()];
         let largest_entry = kernel.make_digits(pairs, 0, mask, lowest, heavy_rows);
         if largest_entry > limits.largest_entry {
-            return Err(Interrupt::LargeEntry);
+            return Err(Interrupt::Overflow);
         }
         let largest_coefficient = MAX_MULTIPLICITY * u32::from(largest_entry);
         let last_digit = largest_coefficient.max(1).ilog2() / digit_bits;

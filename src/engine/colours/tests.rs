@@ -211,7 +211,7 @@ fn an_entry_that_is_too_large_is_an_error_of_its_own_unit() {
             }
         }
         assert_eq!((counts, counted), (one_by_one.clone(), ended), "{units:?}");
-        if ended == Err(Interrupt::LargeEntry) && !one_by_one.is_empty() {
+        if ended == Err(Interrupt::Overflow) && !one_by_one.is_empty() {
             batches_in_part += 1;
         }
         unit = units.end;
@@ -227,7 +227,7 @@ fn an_entry_that_is_too_large_is_an_error() {
     for kernel in kernels() {
         let mut counter = ColoursCounter::new(&colours.units, kernel, Pass::First, limits);
         let counts = (0..colours.len()).map(|unit| counter.count(unit, &Cancel::new()));
-        let found = counts.filter(|count| *count == Err(Interrupt::LargeEntry)).count();
+        let found = counts.filter(|count| *count == Err(Interrupt::Overflow)).count();
         assert!(found > 0, "{kernel}: entries of 2");
     }
 }

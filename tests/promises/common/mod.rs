@@ -375,7 +375,7 @@ pub(crate) fn counts(record: &Record) -> BTreeMap<usize, u64> {
 /// The error of a journal, which is expected.
 pub(crate) fn journal_error<T: Debug>(result: Result<T, Error>) -> JournalError {
     match result {
-        Err(Error::Journal { error, .. }) => error,
+        Err(Error::Journal(error)) => error,
         other => panic!("an error of the journal was expected, not {other:?}"),
     }
 }

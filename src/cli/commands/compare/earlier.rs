@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use crate::BoardSize;
-use crate::record::IoError;
 use serde::de::{Deserialize as _, Deserializer, Error as _};
 use serde_json::Deserializer as JsonDeserializer;
 
@@ -51,8 +50,7 @@ impl Earlier {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) => {
-                let error = IoError::from(error);
-                let (exit, way_out) = io_way_out(&error);
+                let (exit, way_out) = io_way_out(error.kind());
                 return Err(exit.because(format!("--against {}: {error}{way_out}", path.display())));
             }
         };
