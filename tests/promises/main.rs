@@ -41,7 +41,8 @@ mod journal;
 mod journal_fuzz;
 mod old_journals;
 
-// A journal that others change, or that cannot be read, is reported as what it is.
+// An error says what it is about. A journal that others change, or that cannot be read, is reported as what it is.
+mod errors;
 #[cfg(target_os = "linux")]
 mod harmed;
 #[cfg(target_os = "linux")]
