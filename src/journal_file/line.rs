@@ -74,7 +74,7 @@ impl Line {
         }
         let run = Run::parse(text.strip_prefix("run ")?)?;
         // Control characters are refused, so that none can reach a terminal.
-        let is_right = !text.contains(char::is_control) && run.to_string() == text;
+        let is_right = !text.contains(char::is_control) && run.line() == text;
         is_right.then_some(Self::Run(run))
     }
 }

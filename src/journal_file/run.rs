@@ -1,7 +1,6 @@
 //! The processes that wrote journals.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::plan::shard::Shard;
 use crate::version::version;
 
 /// The work of one process, as recorded in a journal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) version: Arc<str>,
     pub(crate) date: Option<Arc<str>>,
@@ -82,19 +81,35 @@ impl Run {
             threads,
             shard,
             machine: brand.replace(char::is_control, " ").into(),
-            ..Self::default()
+            ..Self::unknown()
         }
     }
 
     /// Makes the run of units in front of which no run has begun.
-    pub(super) fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Self {
             version: "unknown".into(),
+            date: None,
             kernel: "unknown".into(),
             threads: 1,
+            shard: Shard::WHOLE,
             machine: "unknown".into(),
-            ..Self::default()
+            units: 0,
+            elapsed: Duration::ZERO,
+            cpu_time: Duration::ZERO,
         }
+    }
+
+    /// Returns the line that begins the run, without its CRC.
+    pub(super) fn line(&self) -> String {
+        let Self { version, date, kernel, threads, shard, machine, .. } = self;
+        let date = match date {
+            Some(date) => format!("date={date} "),
+            None => String::new(),
+        };
+        format!(
+            "run version={version} {date}kernel={kernel} threads={threads} shard={shard} machine={machine}"
+        )
     }
 
     /// Adds finished units to the run.
@@ -115,7 +130,7 @@ impl Run {
             shard: take_field(&mut rest, "shard=")?.parse().ok()?,
             // The machine's name comes last, because it may contain spaces.
             machine: rest.strip_prefix("machine=")?.into(),
-            ..Self::default()
+            ..Self::unknown()
         })
     }
 }
@@ -126,18 +141,6 @@ fn take_field<'a>(text: &mut &'a str, name: &str) -> Option<&'a str> {
     let (value, rest) = text.strip_prefix(name)?.split_once(' ')?;
     *text = rest;
     Some(value)
-}
-
-/// Writes the line that begins a run, without its CRC.
-impl fmt::Display for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, date, kernel, threads, shard, machine, .. } = self;
-        write!(f, "run version={version} ")?;
-        if let Some(date) = date {
-            write!(f, "date={date} ")?;
-        }
-        write!(f, "kernel={kernel} threads={threads} shard={shard} machine={machine}")
-    }
 }
 
 /// The texts of runs, each of them once. Most runs of a count have the same texts, and there may be a million runs.
@@ -165,14 +168,14 @@ mod tests {
     #[test]
     fn a_run_whose_line_is_lost_is_called_unknown() {
         let expected = "run version=unknown kernel=unknown threads=1 shard=0/1 machine=unknown";
-        assert_eq!(Run::unknown().to_string(), expected);
+        assert_eq!(Run::unknown().line(), expected);
     }
 
     #[test]
     fn the_run_of_this_process_says_who_counts_and_when() {
         let before = today();
         let shard = Shard::new(1, 3).expect("in range");
-        let run = Run::of_this_process(Kernel::PORTABLE, 2, shard).to_string();
+        let run = Run::of_this_process(Kernel::PORTABLE, 2, shard).line();
         let version = version();
         let said = |date: &str| {
             format!(
@@ -189,7 +192,7 @@ mod tests {
             let rest = "kernel=avx2 threads=3 shard=2/7 machine=A CPU with 4 cores";
             let text = format!("version=1.0.0+86eb928 {date}{rest}");
             let run = Run::parse(&text).expect("good");
-            assert_eq!(run.to_string(), format!("run {text}"));
+            assert_eq!(run.line(), format!("run {text}"));
         }
     }
 

@@ -51,7 +51,7 @@ impl Journal {
     /// cannot be started.
     pub(crate) fn create(folder: &Path, plan: &Arc<Plan>, run: &Run) -> Result<Self, Error> {
         let line_crc = LineCrc::of(plan);
-        let first_lines = FirstLine::format(plan) + &line_crc.add_to(&run.to_string());
+        let first_lines = FirstLine::format(plan) + &line_crc.add_to(&run.line());
         let (path, file) = create_in(folder, plan, run.shard)?;
         let state = State {
             first_path: path.clone(),

@@ -20,7 +20,7 @@ use crate::plan::done::Sum;
 const MAX_NAMED: usize = 100;
 
 /// What journals hold of the first and of the second pass over one plan.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Records {
     pub(super) first: Option<Record>,
     pub(super) second: Option<Record>,
@@ -48,7 +48,7 @@ impl Records {
     ) -> Result<Self, Error> {
         let files = journals_in(paths)?;
         let Some((named_by, plan)) = find_plan(&files, stated_memory)? else {
-            return Ok(Self::default());
+            return Ok(Self { first: None, second: None, left_out: Vec::new() });
         };
         let plans = [Pass::First, Pass::Second].map(|pass| Arc::new(plan.for_pass(pass)));
         let PlansRead { records, left_out, others } = read_plans(&plans, &files, &Cancel::new())?;

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_the_units_of_its_kinds() {
-        let run = |threads| Run { threads, ..Run::default() };
+        let run = |threads| Run { threads, ..Run::unknown() };
         let done = |solutions| UnitsDone { units: 0..1, solutions, ..UnitsDone::default() };
         let found = |samples: &Samples, threads| {
             let sample = samples.of(|kind| kind.has(&run(threads)));

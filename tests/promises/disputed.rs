@@ -145,7 +145,7 @@ impl TwoHosts {
         let recorded = verified["differences"][0]["recorded"].as_array().expect("a list").clone();
         let votes = recorded.into_iter().map(|vote| {
             let count = vote["count"].as_str().expect("a number").parse().expect("a number");
-            let lines = vote["lines"].as_u64().expect("a number") as usize;
+            let lines: usize = vote["lines"].as_u64().expect("a number").try_into().expect("few");
             (count, lines, serde_json::from_value(vote["hosts"].clone()).expect("names"))
         });
         votes.collect()

@@ -49,7 +49,7 @@ fn a_sample_is_not_compared_with_the_published_total() {
     assert_eq!((sample.status.code(), stderr(&sample)), (Some(0), ""), "{sample:?}");
     let sample = json(&sample);
     let [units, sampled] =
-        [&sample["units"], &sample["units_sampled"]].map(|number| number.as_u64());
+        [&sample["units"], &sample["units_sampled"]].map(serde_json::Value::as_u64);
     assert!(Some(0) < sampled && sampled < units, "{sample}");
     assert_eq!(sample["counted"], false);
 }

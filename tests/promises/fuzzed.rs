@@ -271,12 +271,12 @@ fn check_record(record: &Record, expected: &Expected<'_>) {
 
 /// Checks that the runs have finished the units of all lines, and nothing else.
 fn check_runs(record: &Record, expected: &Expected<'_>) {
-    let units: usize = record.runs().map(|run| run.units()).sum();
+    let units: usize = record.runs().map(Run::units).sum();
     let units_in_lines: usize = expected.lines.iter().map(|(_, done)| done.units.len()).sum();
     assert_eq!(units, units_in_lines);
     let longest = expected.lines.iter().map(|(_, done)| done.elapsed).max();
     assert_eq!(
-        record.runs().map(|run| run.elapsed()).max().unwrap_or_default(),
+        record.runs().map(Run::elapsed).max().unwrap_or_default(),
         longest.unwrap_or_default()
     );
 }

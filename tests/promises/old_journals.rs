@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nqueens::journal::Records;
+use nqueens::journal::{Records, Run};
 use nqueens::plan::Pass;
 use nqueens::{Count, Engine, Shard};
 
@@ -101,7 +101,7 @@ fn finished_journals_give_their_totals() {
         let plan = held.plan();
         assert_eq!((plan.size(), plan.engine(), plan.pass()), (size(n), engine, pass));
         assert_eq!(held.total(), Some(total(n)), "{name}");
-        let builds: BTreeSet<&str> = held.runs().map(|run| run.version()).collect();
+        let builds: BTreeSet<&str> = held.runs().map(Run::version).collect();
         assert!(builds.into_iter().eq([BUILD]), "{name}");
 
         resume(&path, n, pass);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nqueens::journal::JournalErrorKind;
+use nqueens::journal::{JournalErrorKind, Run};
 use nqueens::plan::Plan;
 use nqueens::{Cancel, Count, Engine, Error, Observer, Progress};
 
@@ -79,7 +79,7 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
         let count = if stops == 0 { count.engine(engine) } else { count };
         let count = count.threads(1 + stops % 3).journal(&path).observer(&stop).cancel_on(&cancel);
         let outcome = count.run().expect("a count, or a part of it");
-        let units_of_runs: usize = outcome.runs.iter().map(|run| run.units()).sum();
+        let units_of_runs: usize = outcome.runs.iter().map(Run::units).sum();
         assert_eq!(outcome.kernel, kernel);
         assert_eq!((outcome.runs.len(), units_of_runs), (stops + 1, outcome.units_done));
         if outcome.is_complete() {
@@ -99,7 +99,7 @@ fn resumes_with_other_threads_and_kernels(engine: Engine, n: u32, total: u128) {
     );
     let contents = contents(&path);
     assert_eq!(journals_in(&path).len(), stops + 1, "a file for each run");
-    assert_eq!(contents.runs().map(|run| run.units()).sum::<usize>(), outcome.units);
+    assert_eq!(contents.runs().map(Run::units).sum::<usize>(), outcome.units);
 }
 
 /// A reader would take the time of the last run for that of the whole count, and cite it.
