@@ -4,28 +4,24 @@
 //! `cargo bench` measures; `cargo bench -- --test` runs each once. Ids are `n=N/ENGINE`, `colours/n=N`,
 //! `subtrees/n=N/THREADS-threads`, `ENGINE/n=N/kernel/KERNEL` and `colours/unit/n=N`.
 
+use std::time::Duration;
+
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use nqueens::plan::Plan;
 use nqueens::{BoardSize, Cancel, Count, Engine, Kernel};
-use rayon::ThreadPool;
 
 /// A board that the slowest engine counts in milliseconds.
 const COMMON: u32 = 9;
-
-fn thread_pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
-}
 
 fn size(n: u32) -> BoardSize {
     BoardSize::new(n).expect("in range")
 }
 
-/// Measures a count of board `n`.
+/// Measures a count of board `n`, without the start of its threads.
 fn measure(
     group: &mut BenchmarkGroup<'_, WallTime>,
     id: impl Into<String>,
-    pool: &ThreadPool,
     n: u32,
     count: &Count<'_>,
 ) {
@@ -33,17 +29,23 @@ fn measure(
     group.throughput(Throughput::Elements(total.try_into().expect("a small board")));
     group.sample_size(10);
     group.bench_function(id.into(), |bencher| {
-        bencher
-            .iter(|| assert_eq!(pool.install(|| count.run()).expect("a count").total, Some(total)));
+        bencher.iter_custom(|runs| {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..runs {
+                let outcome = count.run().expect("a count");
+                assert_eq!(outcome.total, Some(total));
+                elapsed += outcome.elapsed;
+            }
+            elapsed
+        });
     });
 }
 
 fn all_engines(criterion: &mut Criterion) {
-    let pool = thread_pool(1);
     let mut group = criterion.benchmark_group(format!("n={COMMON}"));
     for &engine in Engine::ALL {
-        let count = Count::new(size(COMMON)).engine(engine);
-        measure(&mut group, engine.name(), &pool, COMMON, &count);
+        let count = Count::new(size(COMMON)).engine(engine).threads(1);
+        measure(&mut group, engine.name(), COMMON, &count);
     }
 }
 
@@ -51,29 +53,26 @@ fn subtrees_by_threads(criterion: &mut Criterion) {
     for n in [14, 15] {
         let mut group = criterion.benchmark_group(format!("subtrees/n={n}"));
         for threads in [1, 2] {
-            let pool = thread_pool(threads);
-            let count = Count::new(size(n)).engine(Engine::Subtrees);
-            measure(&mut group, format!("{threads}-threads"), &pool, n, &count);
+            let count = Count::new(size(n)).engine(Engine::Subtrees).threads(threads);
+            measure(&mut group, format!("{threads}-threads"), n, &count);
         }
     }
 }
 
 fn colours_by_board(criterion: &mut Criterion) {
-    let pool = thread_pool(1);
     let mut group = criterion.benchmark_group("colours");
     for n in 15..=18 {
-        let count = Count::new(size(n)).engine(Engine::Colours);
-        measure(&mut group, format!("n={n}"), &pool, n, &count);
+        let count = Count::new(size(n)).engine(Engine::Colours).threads(1);
+        measure(&mut group, format!("n={n}"), n, &count);
     }
 }
 
 fn fast_engines_by_kernel(criterion: &mut Criterion) {
-    let pool = thread_pool(1);
     for (engine, n) in [(Engine::Subtrees, 14), (Engine::Colours, 16)] {
         let mut group = criterion.benchmark_group(format!("{engine}/n={n}/kernel"));
         for kernel in Kernel::available() {
-            let count = Count::new(size(n)).engine(engine).kernel(kernel);
-            measure(&mut group, kernel.name(), &pool, n, &count);
+            let count = Count::new(size(n)).engine(engine).kernel(kernel).threads(1);
+            measure(&mut group, kernel.name(), n, &count);
         }
     }
 }

@@ -134,7 +134,7 @@ numbers() { scripts/testing-numbers.sh; }
 
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
-  RAYON_NUM_THREADS=1 NQUEENS_THREADS=1 \
+  NQUEENS_THREADS=1 taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')" \
     cargo test --test promises -- --test-threads 1 counts:: agreement:: observer::
 }
 

@@ -183,7 +183,7 @@ fn a_count_that_reads_a_large_journal_stops_at_once() {
 
     let limit = Duration::from_millis(300);
     let mut count = count_into("20", &folder, &["--threads", "1"]);
-    let mut child = spawn(count.env("RAYON_NUM_THREADS", "1"));
+    let mut child = spawn(&mut count);
     let pid = child.id();
     wait_until("a look into the journal", &mut child, || {
         position_in(pid, &path).is_some_and(|position| position > 1 << 20)
