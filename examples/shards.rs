@@ -54,7 +54,11 @@ fn count_all(size: BoardSize, folder: &str) -> Result<(), Box<dyn Error>> {
     let records = Records::read(&[folder])?;
     let both = records.compare().ok_or("a pass is missing")?;
     println!("{} units counted twice, {} differ", both.counted_twice, both.differing.len());
-    println!("Q({size}) = {:?}", records.total());
+    println!(
+        "Q({size}) = {:?}, compared with the published number: {}",
+        records.total(),
+        records.agreement()
+    );
     for solution in Solutions::fundamental(size).take(2) {
         println!("{}", solution.to_unicode());
     }

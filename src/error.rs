@@ -16,7 +16,24 @@ pub use journal::{JournalError, JournalErrorKind};
 
 /// The reason why a count could not start or finish.
 ///
-/// The message says everything. [`Error::source`](std::error::Error::source) is the [`io::Error`] if the operating
+/// The message says everything. Variants may get more fields, so patterns end with `..`:
+///
+/// ```
+/// use nqueens::Error;
+///
+/// fn advice(error: &Error) -> String {
+///     match error {
+///         Error::InvalidValue { given, .. } => format!("choose another value than {given}"),
+///         Error::LacksMemory(lack) => format!("use {} threads", lack.fitting_threads()),
+///         Error::Journal(error) => format!("look at {}", error.path().display()),
+///         Error::Cancelled => "go on later".to_owned(),
+///         other => other.to_string(),
+///     }
+/// }
+/// # assert_eq!(advice(&nqueens::count(33).unwrap_err()), "choose another value than 33");
+/// ```
+///
+/// [`Error::source`](std::error::Error::source) is the [`io::Error`] if the operating
 /// system refused to read or write a journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

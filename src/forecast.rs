@@ -52,8 +52,8 @@ pub struct Forecast {
     /// The number of cores that the threads got in the last minute: the CPU time of their process over the wall time. `None`
     /// if that is not known.
     pub cores: Option<f64>,
-    /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it. Its
-    /// standard error is infinite if the sample is too small or has no solution.
+    /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it, if the
+    /// sample is large enough.
     ///
     /// [`Count::estimate`]: crate::Count::estimate
     pub total: Option<Approximate>,

@@ -1,8 +1,8 @@
 //! Journals: files that hold the finished units of a count, so that it can be resumed, shared between machines and checked.
 //!
 //! [`Count::journal`](crate::Count::journal) names a folder, and each process that counts makes a journal of its own in it.
-//! A journal is a text file to which only its process appends. Each line ends with a space and a CRC-32 in eight
-//! hexadecimal digits:
+//! It is called `n24-0007-of-1000.HOST.PID.journal` after the shard, the host and the process, and in a second pass
+//! `n24-second-0007-of-1000.HOST.PID.journal`. A journal is a text file to which only its process appends:
 //!
 //! ```text
 //! nqueens-journal 2 version=1.0.0+7e6a26d n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 1836640b
@@ -11,14 +11,19 @@
 //! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
 //!
-//! docs/FORMAT.md in the repository describes the format for other programs, and docs/JOURNAL.md what it guarantees. A line
-//! that is not as it was written is left out, and its units are missing. All other lines are used.
+//! Each line ends with a space and a CRC-32 in eight hexadecimal digits. That of the first line is the CRC of its text. That
+//! of all other lines is the CRC of the plan's text (from `n=` on) with the text of the line behind it, so a line of another
+//! plan never has the right CRC. A line that is not as it was written is left out, and its units are missing. All other
+//! lines are used. docs/FORMAT.md in the repository describes the format for other programs, and docs/JOURNAL.md what it
+//! guarantees.
 //!
-//! [`Records`] is what the journals of one plan hold together. It refuses journals of different plans, so shards that do not
+//! A board that is counted for the first time should be counted twice: [`Pass`](crate::plan::Pass) says why. [`Records`] is
+//! what the journals of both passes over one plan hold together. It refuses journals of different plans, so shards that do not
 //! belong together are never added up:
 //!
 //! ```
 //! use nqueens::journal::Records;
+//! use nqueens::plan::Pass;
 //! use nqueens::{BoardSize, Count, Shard};
 //!
 //! let folder = tempfile::tempdir()?;
@@ -28,7 +33,7 @@
 //! let records = Records::read(&[folder.path()])?;
 //! let record = records.first().expect("a shard is finished");
 //! assert_eq!(record.total(), None);
-//! let missing = record.missing_shards(2)?;
+//! let missing = records.missing_shards(Pass::First, 2)?;
 //! assert_eq!(missing, [Shard::new(1, 2)?]);
 //!
 //! count.shard(missing[0]).run()?;
@@ -38,5 +43,5 @@
 
 pub use crate::error::{JournalError, JournalErrorKind};
 pub use crate::journal_file::Run;
-pub use crate::record::{BothCounts, Difference, Record, Records};
+pub use crate::record::{BothPasses, Difference, Record, Records};
 pub use crate::verify::Verdict;

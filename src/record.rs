@@ -33,9 +33,8 @@ use crate::forecast::Forecast;
 use crate::journal_file::{DoneLine, FileRead, JournalFile, Reading, Run, read_journal};
 use crate::plan::Plan;
 use crate::plan::done::{Sum, UnitsDone};
-use crate::plan::shard::Shard;
 pub(crate) use both::Disagreement;
-pub use both::{BothCounts, Records};
+pub use both::{BothPasses, Records};
 use counts::Counts;
 pub(crate) use folder::{FolderRecord, path_of_writer, read_folder};
 pub(crate) use running::Running;
@@ -148,30 +147,17 @@ impl Record {
         is_complete.then_some(done.solutions)
     }
 
-    /// Compares the total with the published one: [`Agreement::Unpublished`] while units are missing.
+    /// Compares the total with the published one: [`Agreement::Unknown`] while units are missing.
     pub fn agreement(&self) -> Agreement {
         match self.total() {
             Some(total) => Agreement::compare(total, self.plan().size().published().total),
-            None => Agreement::Unpublished,
+            None => Agreement::Unknown,
         }
     }
 
     /// Returns the processes that wrote the journals.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.files().iter().flat_map(|file| &file.runs)
-    }
-
-    /// Returns the shards that have to be run, if the plan is cut into this number of shards: those of which units are
-    /// missing that no process is counting.
-    ///
-    /// Processes are noticed by the locks of their journals. Some file systems do not show locks of other hosts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidValue`] unless the number is 1 to 1 000 000.
-    pub fn missing_shards(&self, shards: usize) -> Result<Vec<Shard>, Error> {
-        let missing = self.shards(shards)?.missing;
-        missing.into_iter().map(|index| Shard::new(index, shards)).collect()
     }
 
     /// Forecasts the missing units. Returns `None` while nothing is finished.

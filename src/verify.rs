@@ -23,6 +23,9 @@ use crate::record::{Difference, Record, Records};
 ///
 /// If a fraction f of the finished units is wrong, a check of k units misses all wrong ones with a probability of at most
 /// (1 - f)^k. [`Verdict::undetected_part`] is the largest f that a check without a difference leaves possible.
+///
+/// If a wrong count is used, move the journals of the [hosts](Difference::wrong_hosts) that recorded it to another folder, and
+/// run the count again, which counts the units that are missing then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -121,7 +124,8 @@ impl Records {
     /// different counts is counted again, too, which shows which of them are wrong.
     ///
     /// `sample` is the number of finished units to choose at random, each at most once. If there are fewer, all are chosen.
-    /// `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Units of engine
+    /// `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Any number will do,
+    /// and another one for each check, such as the time, checks other units. Units of engine
     /// `colours` are counted by a short search of each colour, those of other engines by plain backtracking: see
     /// [`Plan::recount`].
     ///
@@ -239,8 +243,9 @@ fn differences(
 }
 
 impl Verdict {
-    /// Returns the number of units of which a record uses a wrong count.
-    pub fn wrong_units(&self) -> usize {
+    /// Returns the number of recounted units whose wrong count is used. A wrong count is not used if more lines hold the right
+    /// one, or if the unit is missing.
+    pub fn wrong_units_in_use(&self) -> usize {
         let wrong = self.differences.iter().filter(|difference| difference.is_wrong_count_used());
         wrong.map(|difference| difference.unit).collect::<BTreeSet<_>>().len()
     }

@@ -106,14 +106,14 @@ pub enum Agreement {
         expected: u128,
     },
     /// No count is published, or there is no total to compare with it.
-    Unpublished,
+    Unknown,
 }
 
 impl Agreement {
     /// Compares a computed count with a published one.
     pub(crate) fn compare(computed: u128, published: Option<u128>) -> Self {
         match published {
-            None => Self::Unpublished,
+            None => Self::Unknown,
             Some(expected) if expected == computed => Self::Agrees,
             Some(expected) => Self::Differs { expected },
         }
@@ -127,7 +127,7 @@ impl fmt::Display for Agreement {
             Self::Agrees => "agrees",
             Self::Differs { .. } => "differs",
             // The program's output is promised to keep this word.
-            Self::Unpublished => "unknown",
+            Self::Unknown => "unknown",
         })
     }
 }
@@ -158,7 +158,7 @@ mod tests {
     fn beyond_the_table_nothing_is_published() {
         let size = BoardSize::new(28).expect("in range");
         assert_eq!(size.published(), PublishedCounts::default());
-        assert_eq!(Agreement::compare(1, size.published().total), Agreement::Unpublished);
+        assert_eq!(Agreement::compare(1, size.published().total), Agreement::Unknown);
     }
 
     /// The words are promised: programs read them as JSON and CSV.

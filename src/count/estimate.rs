@@ -39,7 +39,8 @@ impl Count<'_> {
     /// If the observer panics.
     pub fn estimate(&self, time: Duration) -> Result<Forecast, Error> {
         let (_, forecast) = self.on_its_threads(|| self.estimate_here(time))??;
-        Ok(forecast)
+        let total = forecast.total.filter(|total| total.standard_error.is_finite());
+        Ok(Forecast { total, ..forecast })
     }
 
     /// Estimates on the current rayon pool. Also returns the outcome of the count that was stopped.

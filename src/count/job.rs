@@ -53,7 +53,7 @@ pub struct Outcome {
     pub solutions: u128,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Agreement::Unpublished`] if there is no total, or none is published.
+    /// How the total compares with the published one: [`Agreement::Unknown`] if there is no total, or none is published.
     pub agreement: Agreement,
     /// The processes that worked on this count: those that wrote the journals that were read, and this one, unless nothing
     /// was left to count.
@@ -89,8 +89,8 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// * [`Error::Cancelled`] if a cancellation comes before the journals that are there are read. After that it is no
-    ///   error.
+    /// * [`Error::Cancelled`] if a cancellation comes while journals are read, because nobody knows then how far the count is.
+    ///   Before and after, it is no error.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
     ///   range, or a file in place of the folder for journals.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
@@ -270,7 +270,7 @@ impl<'a> Job<'a> {
         let agreement = if is_complete {
             Agreement::compare(done.solutions, self.published_total())
         } else {
-            Agreement::Unpublished
+            Agreement::Unknown
         };
         let has_total = is_complete && start.shard.is_whole();
         Ok(Outcome {

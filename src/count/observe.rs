@@ -51,7 +51,7 @@ pub trait Observer: Send + Sync {
     fn started(&self, progress: &Progress<'_>) {}
 
     /// Called when some units are finished: by each thread about every tenth of a second, or after a unit that takes
-    /// longer.
+    /// longer. Nothing is reported if no unit was missing. It may [cancel](crate::Cancel) the count.
     fn progress(&self, progress: &Progress<'_>) {}
 
     /// Called for lines and journals that are left out, before [`Observer::started`], and when the journal of this process
@@ -107,7 +107,8 @@ impl<F: Fn(&Progress<'_>) + Send + Sync> Observer for OnProgress<F> {
 
 /// How far a count of a board or of a shard has come.
 ///
-/// Several threads report at the same time, so a report may come after one that knows of more.
+/// Several threads report at the same time, so a report may come after one that knows of more. Whoever shows numbers that
+/// must not fall keeps the largest one. When the last unit is finished, one report says so.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     pub(crate) start: &'a Start<'a>,

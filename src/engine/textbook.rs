@@ -1,7 +1,7 @@
 //! The textbook engines, and their units: one for each column of the first row's queen.
 //!
 //! The counts of the units form a palindrome, because mirroring the board maps the solutions of column c to the
-//! solutions of column n - 1 - c. Only the second count uses this: it counts the image of each unit.
+//! solutions of column n - 1 - c. Only the second pass uses this: it counts the image of each unit.
 
 pub(super) mod bitmask;
 pub(super) mod board_scan;
@@ -40,7 +40,7 @@ impl Units for FirstRowUnits {
     }
 }
 
-/// Returns the column of the first row's queen in the first or the second count of a unit.
+/// Returns the column of the first row's queen in the first or the second pass over a unit.
 fn first_column(n: usize, unit: usize, pass: Pass) -> usize {
     assert!(unit < n, "unit {unit} of {n}");
     match pass {

@@ -35,10 +35,10 @@ pub(crate) trait Units: Send + Sync + UnwindSafe + RefUnwindSafe {
         unit..unit + 1
     }
 
-    /// Returns which solutions the first or the second count of the unit counts, and how many times.
+    /// Returns which solutions the first or the second pass counts in a unit, and how many times.
     fn domains(&self, unit: usize, pass: Pass) -> RowDomains;
 
-    /// Makes a counter for one thread, for the first or the second count.
+    /// Makes a counter for one thread, for the first or the second pass.
     fn counter(&self, pass: Pass, kernel: Kernel) -> Box<dyn Counter + '_>;
 }
 

@@ -14,9 +14,12 @@ use crate::version;
 
 /// The reason why a journal, or a folder of journals, cannot be used.
 ///
-/// The message begins with the path. The source is the [`io::Error`] if the operating system refused something.
+/// The message begins with the path. If the operating system refused something, its [`io::Error`] is the source:
 ///
 /// ```
+/// use std::error::Error as _;
+/// use std::io;
+///
 /// use nqueens::Error;
 /// use nqueens::journal::{JournalErrorKind, Records};
 ///
@@ -24,6 +27,8 @@ use crate::version;
 ///     Err(Error::Journal(error)) => {
 ///         assert_eq!(error.kind(), JournalErrorKind::Io);
 ///         assert_eq!(error.path().to_str(), Some("no/such/folder"));
+///         let refusal = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+///         assert_eq!(refusal.map(io::Error::kind), Some(io::ErrorKind::NotFound));
 ///         println!("{error}");
 ///     }
 ///     other => panic!("{other:?}"),

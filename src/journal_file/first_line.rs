@@ -130,13 +130,13 @@ impl FirstLine {
         Some(Self { version: version.to_owned(), plan: plan.to_owned() })
     }
 
-    /// Returns which count of its plan the journal holds.
+    /// Returns which pass over its plan the journal holds.
     pub(crate) fn pass(&self) -> Pass {
         let is_second = self.plan.contains(" count=second ");
         if is_second { Pass::Second } else { Pass::First }
     }
 
-    /// Returns the plan without the count, which the first and the second count have in common.
+    /// Returns the plan without the pass, which both passes have in common.
     pub(crate) fn plan_of_both_counts(&self) -> String {
         self.plan.replacen(" count=second ", " count=first ", 1)
     }

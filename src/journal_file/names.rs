@@ -18,7 +18,7 @@ use crate::machine::host_name;
 use crate::plan::Plan;
 use crate::plan::shard::Shard;
 
-/// The text in front of the shard in the name of a journal of a second count.
+/// The text in front of the shard in the name of a journal of a second pass.
 const SECOND: &str = "second-";
 
 /// Returns the name of a journal of this process. If the number is above 1, the name contains it.

@@ -24,7 +24,7 @@ pub(super) fn hash(plan: &Plan) -> u32 {
     for place in 0..hashed {
         let unit = (place as u128 * units as u128 / hashed as u128) as usize;
         hasher.add(plan.weight(unit));
-        // Both counts of a plan have the hash of the first one.
+        // Both passes over a plan have the hash of the first one.
         hasher.add_domains(&plan.list.domains(unit, Pass::First));
     }
     hasher.0.finalize()

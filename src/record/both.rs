@@ -1,4 +1,4 @@
-//! The first and the second count of a plan, read together and compared unit by unit.
+//! The first and the second pass over a plan, read together and compared unit by unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use rayon::prelude::*;
 
 use super::{PlansRead, Record, Votes, into_inner, lock, read_plans};
+use crate::board::published::Agreement;
 use crate::cancel::Cancel;
 use crate::engine::Pass;
 use crate::error::{Error, Problem};
@@ -15,6 +16,7 @@ use crate::machine::memory::StatedMemory;
 use crate::machine::{cores, run_on, thread_pool};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
+use crate::plan::shard::Shard;
 
 /// The largest number of differing units whose hosts are looked up.
 const MAX_NAMED: usize = 100;
@@ -28,7 +30,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal`. Both counts are
+    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal`. Both passes are
     /// `None` if no journal has begun.
     ///
     /// # Errors
@@ -81,6 +83,34 @@ impl Records {
         }
     }
 
+    /// Compares the total with the published one: [`Agreement::Unknown`] if there is no total, or none is published.
+    pub fn agreement(&self) -> Agreement {
+        let Some(total) = self.total() else { return Agreement::Unknown };
+        let plan = self.all()[0].plan();
+        Agreement::compare(total, plan.size().published().total)
+    }
+
+    /// Returns the shards that have to be run for a pass, if the plan is cut into this number of shards: those of which
+    /// units are missing that no process is counting. If no journal holds a line of the pass, these are all shards.
+    ///
+    /// Processes are noticed by the locks of their journals. Some file systems do not show locks of other hosts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidValue`] unless the number is 1 to 1 000 000.
+    pub fn missing_shards(&self, pass: Pass, shards: usize) -> Result<Vec<Shard>, Error> {
+        Shard::new(0, shards)?;
+        let record = match pass {
+            Pass::First => self.first(),
+            Pass::Second => self.second(),
+        };
+        let missing = match record {
+            Some(record) => record.shards(shards)?.missing,
+            None => (0..shards).collect(),
+        };
+        missing.into_iter().map(|index| Shard::new(index, shards)).collect()
+    }
+
     /// Returns the passes that are there, the first one first.
     pub(crate) fn all(&self) -> Vec<&Record> {
         self.first.iter().chain(&self.second).collect()
@@ -92,9 +122,9 @@ impl Records {
     }
 
     /// Compares the two passes unit by unit, if both are there.
-    pub fn compare(&self) -> Option<BothCounts> {
+    pub fn compare(&self) -> Option<BothPasses> {
         let (first, second) = (self.first.as_ref()?, self.second.as_ref()?);
-        Some(BothCounts::new(first, second))
+        Some(BothPasses::new(first, second))
     }
 }
 
@@ -102,7 +132,7 @@ fn has_lines(record: &Record) -> bool {
     !record.files().is_empty()
 }
 
-/// Finds the plan that journals name. Returns a journal that names it, and its first count, or `None` if no journal has
+/// Finds the plan that journals name. Returns a journal that names it, and the plan of its first pass, or `None` if no journal has
 /// begun.
 ///
 /// # Errors
@@ -186,15 +216,14 @@ fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
 /// for pass in [Pass::First, Pass::Second] {
 ///     count.clone().pass(pass).run()?;
 /// }
-/// let both = Records::read(&[folder.path()])?.compare().expect("two counts");
+/// let both = Records::read(&[folder.path()])?.compare().expect("two passes");
 /// assert!(both.is_complete());
 /// assert!(both.differing.is_empty());
-/// assert_eq!(both.total(), Some(724));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BothCounts {
+pub struct BothPasses {
     /// The settled units: at least one of the passes has finished the unit, neither holds different counts for it of which
     /// none is used, and they agree if both have finished it.
     pub(crate) done: Sum,
@@ -211,7 +240,7 @@ pub struct BothCounts {
     units: usize,
 }
 
-/// A unit whose first and second count differ, although each count is settled.
+/// A unit whose counts in the two passes differ, although each pass has settled it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Disagreement {
     /// The number of the unit in its plan.
@@ -222,8 +251,8 @@ pub(crate) struct Disagreement {
     pub(crate) second: Vec<Votes>,
 }
 
-impl BothCounts {
-    /// Compares the first count of a plan with the second one.
+impl BothPasses {
+    /// Compares the first pass over a plan with the second one.
     fn new(first: &Record, second: &Record) -> Self {
         let plan = first.plan();
         let disputed: BTreeSet<usize> =
@@ -262,17 +291,17 @@ impl BothCounts {
         Self { done, counted_twice, differing, disputed, disagreements, units: plan.units() }
     }
 
-    /// Returns whether both counts have finished every unit, and agree in all of them.
+    /// Returns whether both passes have finished every unit, and agree in all of them.
     pub fn is_complete(&self) -> bool {
         self.counted_twice == self.units && self.differing.is_empty()
     }
 
     /// Returns the number of solutions of the board if every unit is settled.
-    pub fn total(&self) -> Option<u128> {
+    pub(crate) fn total(&self) -> Option<u128> {
         (self.done.units == self.units).then_some(self.done.solutions)
     }
 
-    /// Returns whether a unit has different counts that are not settled, in one of the two counts or between them.
+    /// Returns whether a unit has different counts that are not settled, in one of the two passes or between them.
     pub(crate) fn has_dispute(&self) -> bool {
         !self.differing.is_empty() || !self.disputed.is_empty()
     }

@@ -84,10 +84,34 @@ impl Difference {
         self.votes.iter().map(|votes| votes.count)
     }
 
-    /// Returns the hosts that recorded this count, or the names of the files if these contain no host.
+    /// Returns the hosts that recorded this count. They are those in the names of the journals, or the names themselves if
+    /// these contain no host.
     pub fn hosts(&self, count: u64) -> impl Iterator<Item = &str> {
         let of_count = self.votes.iter().filter(move |votes| votes.count == count);
         of_count.flat_map(|votes| &votes.hosts).map(String::as_str)
+    }
+
+    /// Returns the hosts that recorded another count than the recount found, each once. There is none without a recount.
+    ///
+    /// ```no_run
+    /// use nqueens::Cancel;
+    /// use nqueens::journal::Records;
+    ///
+    /// let verdict = Records::read(&["q24"])?.verify(1000, 7, &Cancel::new())?;
+    /// for difference in &verdict.differences {
+    ///     let hosts: Vec<&str> = difference.wrong_hosts().into_iter().collect();
+    ///     println!("{difference}: wrong on {}", hosts.join(", "));
+    /// }
+    /// # Ok::<(), nqueens::Error>(())
+    /// ```
+    pub fn wrong_hosts(&self) -> BTreeSet<&str> {
+        let mut hosts = BTreeSet::new();
+        if let Some(recounted) = self.recounted {
+            for count in self.counts().filter(|count| *count != recounted) {
+                hosts.extend(self.hosts(count));
+            }
+        }
+        hosts
     }
 
     /// Returns whether a recount has shown that the count that is used is wrong.

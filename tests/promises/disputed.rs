@@ -482,7 +482,7 @@ fn a_check_recounts_the_units_with_two_numbers_as_the_others() {
     assert!(record.differences().iter().map(|dispute| dispute.unit).eq(units));
     let verdict = record.0.verify(3, 1, &Cancel::new()).expect("a verdict");
     assert_eq!((verdict.recounted, verdict.disputed), (3, 2));
-    assert_eq!(verdict.wrong_units(), 0, "what is missing is not used");
+    assert_eq!(verdict.wrong_units_in_use(), 0, "what is missing is not used");
     let found: Vec<_> = verdict.differences.iter().map(|of| (of.unit, of.recounted)).collect();
     assert_eq!(found, journals.units.map(|(unit, count)| (unit, Some(count))));
 
@@ -501,7 +501,7 @@ fn a_check_recounts_no_unit_twice() {
     let units = record.plan().units();
     let verdict = record.0.verify(usize::MAX, 1, &Cancel::new()).expect("a verdict");
     assert_eq!((verdict.recounted, verdict.disputed, verdict.remaining), (units, 2, 0));
-    assert_eq!((verdict.differences.len(), verdict.wrong_units()), (2, 0));
+    assert_eq!((verdict.differences.len(), verdict.wrong_units_in_use()), (2, 0));
 }
 
 /// A unit of n = 28 takes a minute, so none is finished before the signal.

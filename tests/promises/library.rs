@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use nqueens::journal::{BothCounts, Difference, JournalError, Record, Records, Run, Verdict};
+use nqueens::journal::{BothPasses, Difference, JournalError, Record, Records, Run, Verdict};
 use nqueens::plan::{Pass, Plan, RowDomains, Worker};
 use nqueens::{
     BoardSize, Cancel, Count, Engine, Error, Forecast, Kernel, Observer, Outcome, Progress, Shard,
@@ -28,7 +28,7 @@ fn values_go_to_other_threads() {
     is_sent_and_shared::<Plan>();
     is_sent_and_shared::<RowDomains>();
     is_sent_and_shared::<Records>();
-    is_sent_and_shared::<(Record, Run, BothCounts, Verdict, Difference)>();
+    is_sent_and_shared::<(Record, Run, BothPasses, Verdict, Difference)>();
     is_sent_and_shared::<(Solution, Solutions, BoardSize, Engine, Kernel, Shard, Pass, Forecast)>();
     is_sent_and_shared::<Progress<'_>>();
     fn is_sent<T: Send>() {}

@@ -51,7 +51,7 @@ fn shards_are_processes_and_two_passes_agree() {
     let answer = run(&mut example("shards", &["8", arg(&folder)]));
     let text = stdout(&answer);
     assert_eq!(text.matches(" pass: ").count(), 4, "{text}");
-    assert!(text.contains(" units counted twice, 0 differ\nQ(8) = Some(92)\n"), "{text}");
+    assert!(text.contains(" units counted twice, 0 differ\nQ(8) = Some(92), compared with the published number: agrees\n"), "{text}");
     assert_eq!(text.matches('♛').count() + text.matches('♕').count(), 16, "{text}");
 }
 

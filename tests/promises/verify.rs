@@ -134,7 +134,7 @@ fn a_wrong_unit_is_found_although_its_journal_is_gone() {
     let right = contents.count(wrong[0]).expect("finished") - 1;
     fs::remove_file(&path).expect("it is there");
     let verdict = verdict(&contents, usize::MAX, 1);
-    assert_eq!((verdict.differences.len(), verdict.wrong_units()), (1, 1));
+    assert_eq!((verdict.differences.len(), verdict.wrong_units_in_use()), (1, 1));
     let difference = &verdict.differences[0];
     assert_eq!((difference.unit, difference.recounted), (wrong[0], Some(right)));
     assert!(difference.counts().eq([right + 1]), "{difference}");

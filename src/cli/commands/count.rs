@@ -111,7 +111,7 @@ impl CountArgs {
                 message!("{left} not settled yet; the same command counts them again");
             }
             exit = exit.and(Exit::Stopped);
-            let mut report = self.report(&outcome, None, Agreement::Unpublished);
+            let mut report = self.report(&outcome, None, Agreement::Unknown);
             report.without_text();
             return Ok(exit.answer(self.format, report));
         }
@@ -126,7 +126,7 @@ impl CountArgs {
                 Err(failure) => return Err(failure.after(exit)),
             }
         }
-        let mut published = Agreement::Unpublished;
+        let mut published = Agreement::Unknown;
         if let Some(total) = outcome.total {
             published = verdict(outcome.size, total, classes.as_ref());
         }

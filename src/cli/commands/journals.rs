@@ -7,7 +7,7 @@ use std::slice;
 use crate::error::JournalErrorKind;
 use crate::journal_file::journals_in;
 use crate::plan::done::Sum;
-use crate::record::{BothCounts, Disagreement, Record, Records, Running, Shards, Votes};
+use crate::record::{BothPasses, Disagreement, Record, Records, Running, Shards, Votes};
 use crate::{Agreement, Error, Shard};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -85,7 +85,7 @@ pub(crate) struct Journals<'a> {
     /// The first count, the second one, or both in this order.
     pub(crate) counts: Vec<CountState<'a>>,
     /// How the first and the second count compare, if both are there.
-    pub(crate) both: Option<BothCounts>,
+    pub(crate) both: Option<BothPasses>,
 }
 
 /// The first or the second count of a plan, at one moment.
@@ -108,7 +108,7 @@ impl<'a> Journals<'a> {
     /// [`JournalsArgs::nothing_recorded`] if no journal has begun.
     pub(crate) fn new(records: &'a Records, args: &'a JournalsArgs) -> Result<Self, Failure> {
         let both = records.compare();
-        let has_dispute = both.as_ref().is_some_and(BothCounts::has_dispute);
+        let has_dispute = both.as_ref().is_some_and(BothPasses::has_dispute);
         let mut counts = Vec::new();
         for record in records.all() {
             let running = record.running();
@@ -308,7 +308,7 @@ fn add_facts(
     let size = counts[0].record.plan().size();
     let published = match total {
         Some(total) => Agreement::compare(total, size.published().total),
-        None => Agreement::Unpublished,
+        None => Agreement::Unknown,
     };
     if let Some(total) = total {
         report.row("total", total).row("published", published);
@@ -345,7 +345,7 @@ fn add_facts(
 }
 
 /// Returns how many units were counted twice, as text.
-pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
+pub(crate) fn twice_text(both: &BothPasses, units: usize) -> String {
     let twice = both.counted_twice;
     let units = many(units, "unit");
     let disputed = match both.disputed.len() {
@@ -359,7 +359,7 @@ pub(crate) fn twice_text(both: &BothCounts, units: usize) -> String {
 }
 
 /// Prints the units whose two counts differ, and what to do.
-fn print_differences(both: &BothCounts) {
+fn print_differences(both: &BothPasses) {
     let mut differences = Vec::new();
     for Disagreement { unit, first, second, .. } in &both.disagreements {
         let [first, second] = [first, second].map(|votes| votes_text(votes));

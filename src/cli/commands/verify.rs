@@ -80,7 +80,7 @@ fn judge(verdict: &Verdict, journals: &Journals<'_>) -> Exit {
     }
     print_first(messages.into_iter());
     let exit = journals.judge();
-    if verdict.wrong_units() > 0 {
+    if verdict.wrong_units_in_use() > 0 {
         return Exit::Failed;
     }
     if verdict.remaining > 0 {
@@ -113,7 +113,7 @@ fn report(verdict: &Verdict, journals: &Journals<'_>, seed: u64) -> Report {
     if disputed > 0 {
         text += &format!(", and {} with different numbers", many(disputed, "unit"));
     }
-    let wrong_units = verdict.wrong_units();
+    let wrong_units = verdict.wrong_units_in_use();
     if wrong_units > 0 {
         text += &format!(": {wrong_units} DIFFER");
     } else if recounted > 0 && verdict.differences.is_empty() {
@@ -139,7 +139,7 @@ fn report(verdict: &Verdict, journals: &Journals<'_>, seed: u64) -> Report {
 
 /// Returns what the check says of the count.
 fn evidence(verdict: &Verdict) -> String {
-    if verdict.wrong_units() > 0 {
+    if verdict.wrong_units_in_use() > 0 {
         return "against the count: at least one of its units is wrong".to_owned();
     }
     if verdict.recounted == 0 {

@@ -101,6 +101,6 @@ mod tests {
         let size = BoardSize::new(8).expect("in range");
         assert_eq!(verdict(size, 90, None), Agreement::Differs { expected: 92 });
         let unpublished = BoardSize::new(30).expect("in range");
-        assert_eq!(verdict(unpublished, 90, None), Agreement::Unpublished);
+        assert_eq!(verdict(unpublished, 90, None), Agreement::Unknown);
     }
 }

@@ -203,7 +203,7 @@ impl List {
     }
 
     /// Orders labels by how many words they have, cuts them into blocks, and adds the number of its label to each word.
-    /// Labels with equally many words come in the reverse order in the second count.
+    /// Labels with equally many words come in the reverse order in the second pass.
     fn make_blocks(&mut self) {
         let Self { words, found, listed, labels, .. } = self;
         if self.board.pass == Pass::Second {

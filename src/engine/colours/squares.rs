@@ -19,7 +19,7 @@
 //! number: 57 bits at n = 30. At n = 31 there are 60, which leave no room for the number of the label, so the engine
 //! ends at n = 30. Two placements fit if the AND of their words is 0.
 //!
-//! **The second count** uses the image of the board under the flip of its rows. Sums and differences change places,
+//! **The second pass** uses the image of the board under the flip of its rows. Sums and differences change places,
 //! so every word is different, and squares are tried in the reverse order.
 
 use super::kernel::LABEL_SHIFT;
@@ -134,7 +134,7 @@ impl SubBoard {
         self.columns & !(queens.columns | attacked)
     }
 
-    /// Returns columns in the order in which they are tried, which is reversed in the second count.
+    /// Returns columns in the order in which they are tried, which is reversed in the second pass.
     pub(super) fn in_order(&self, mut columns: u32) -> impl Iterator<Item = u32> + use<> {
         let pass = self.pass;
         std::iter::from_fn(move || {

@@ -308,6 +308,14 @@ impl Deref for OnePass {
     }
 }
 
+impl OnePass {
+    /// The indices of the shards that have to be run.
+    pub(crate) fn missing_shards(&self, shards: usize) -> Result<Vec<usize>, Error> {
+        let missing = self.0.missing_shards(self.plan().pass(), shards)?;
+        Ok(missing.into_iter().map(Shard::index).collect())
+    }
+}
+
 /// The number of counts in lines beyond the first one of each unit.
 pub(crate) fn repeated(record: &Record) -> usize {
     record.runs().map(Run::units).sum::<usize>() - record.units_done()
