@@ -1,7 +1,8 @@
 //! Promise: the four programs in `examples/` show how the library is used, and work. The documentation of the library
 //! names them.
 //!
-//! `cargo test` builds them before it runs the tests. Somebody who runs only this test has to build them first.
+//! `cargo test` builds them before it runs the tests. Whoever runs only this test has to build them first:
+//! `cargo build --profile test --examples`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +16,7 @@ fn example(name: &str, args: &[&str]) -> Command {
     let tests = std::env::current_exe().expect("this test");
     let folder: PathBuf = tests.ancestors().nth(2).expect("a folder").join("examples");
     let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.exists(), "{}: run cargo test --examples first", program.display());
+    assert!(program.exists(), "{}: run cargo build --profile test --examples first", program.display());
     let mut command = Command::new(program);
     command.args(args);
     command
