@@ -28,8 +28,8 @@ pub use settings::Count;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidValue`] for `n` above 32, [`Error::LacksMemory`] if the engine needs more memory than there is, and
-/// [`Error::Overflow`] if a number does not fit.
+/// [`Error::InvalidValue`] for `n` above 32, [`Error::LacksMemory`] if the engine needs more memory than there is,
+/// [`Error::ThreadsNotStarted`] if the threads cannot be started, and [`Error::Overflow`] if a number does not fit.
 pub fn count(n: u32) -> Result<u128, Error> {
     let outcome = Count::new(BoardSize::new(n)?).run()?;
     Ok(outcome.total.expect("nothing has stopped the count"))

@@ -147,6 +147,8 @@ impl LackOfMemory {
     }
 }
 
+impl std::error::Error for LackOfMemory {}
+
 impl fmt::Display for LackOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { user, n, limit, .. } = self;

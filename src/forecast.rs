@@ -60,9 +60,9 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Returns the wall time in seconds on this many cores like the ones that took the sample, if nothing else runs there.
+    /// Returns the wall time in seconds on this many cores, at least one, like the ones that took the sample, if nothing else runs there.
     pub fn on_cores(&self, cores: usize) -> Approximate {
-        self.cpu_seconds.divided_by(cores as f64)
+        self.cpu_seconds.divided_by(cores.max(1) as f64)
     }
 
     /// Forecasts the time of the units that are missing, on a number of cores, if that is known. Returns `None` while

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread::{self, Builder};
 use std::time::Duration;
 
+use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use rustix::system::uname;
 use rustix::time::{ClockId, clock_gettime};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
@@ -35,16 +36,67 @@ const STARTING_THREAD: u64 = 1 << 16;
 ///
 /// [`Error::InvalidValue`] unless `threads` is 1 to [`MAX_THREADS`], and [`Error::ThreadsNotStarted`] if the
 /// operating system refuses to start them.
-pub(crate) fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
+pub(crate) fn thread_pool(threads: usize) -> Result<ThreadPool, Error> {
+    pool_builder(threads)?.build().map_err(|error| not_started(threads, &error))
+}
+
+/// Runs work on new threads, and returns when they have ended: some limit counts threads, and the next count starts as many.
+///
+/// If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install` it would take up other work of
+/// its own pool, for example the next count, and run it on top of this one on its stack.
+///
+/// # Errors
+///
+/// The errors of [`thread_pool`].
+pub(crate) fn on_new_threads<T: Send>(
+    threads: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, Error> {
+    let builder = pool_builder(threads)?;
+    thread::scope(|scope| {
+        let mut started = Vec::new();
+        let start = |thread: ThreadBuilder| {
+            let named = Builder::new().name(thread.name().unwrap_or_default().to_owned());
+            started.push(named.spawn_scoped(scope, || thread.run())?);
+            Ok(())
+        };
+        let worked = match builder.spawn_handler(start).build() {
+            Ok(pool) => install(&pool, work),
+            Err(error) => Err(not_started(threads, &error)),
+        };
+        // The pool is gone, so its threads end. A scope only waits until they have done their work.
+        for thread in started {
+            thread.join().expect("a thread of a pool catches panics");
+        }
+        worked
+    })
+}
+
+/// Runs work on a pool. If the caller is a thread of another pool, another thread waits for it.
+fn install<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    if rayon::current_thread_index().is_none() {
+        return Ok(pool.install(work));
+    }
+    thread::scope(|scope| {
+        let thread = Builder::new().name("nqueens-waits".to_owned());
+        let waiting = thread.spawn_scoped(scope, || pool.install(work));
+        let waiting = waiting.map_err(Error::thread_not_started)?;
+        Ok(waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// Prepares a pool of threads.
+fn pool_builder(threads: usize) -> Result<ThreadPoolBuilder, Error> {
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::out_of_range("a number of threads", threads, 1..=MAX_THREADS));
     }
     check_stacks(threads)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|index| format!("nqueens-{index}"))
-        .build();
-    pool.map_err(|error| Error::ThreadsNotStarted { threads, reason: error.to_string() })
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    Ok(builder.thread_name(|index| format!("nqueens-{index}")))
+}
+
+fn not_started(threads: usize, error: &ThreadPoolBuildError) -> Error {
+    Error::ThreadsNotStarted { threads, reason: error.to_string() }
 }
 
 /// Checks that the limits of this process leave room for the stacks of some threads. Without room, an allocation may
@@ -62,24 +114,6 @@ fn check_stacks(threads: usize) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Runs work on a new pool. If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install`
-/// it would take up other work of its own pool, for example the next count, and run it on top of this one on its
-/// stack.
-pub(crate) fn run_on<T: Send>(
-    pool: &rayon::ThreadPool,
-    work: impl FnOnce() -> T + Send,
-) -> Result<T, Error> {
-    if rayon::current_thread_index().is_none() {
-        return Ok(pool.install(work));
-    }
-    thread::scope(|scope| {
-        let thread = Builder::new().name("nqueens-waits".to_owned());
-        let waiting =
-            thread.spawn_scoped(scope, || pool.install(work)).map_err(Error::thread_not_started)?;
-        Ok(waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
 }
 
 /// The CPU of this machine. What the operating system does not report is `None`, for example without `/proc`.
@@ -148,7 +182,34 @@ pub(crate) fn read_number(file: &Path, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    /// Counts a thread when it ends, late.
+    struct Ended(Arc<AtomicUsize>);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            thread::sleep(Duration::from_millis(50));
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    thread_local!(static END: RefCell<Option<Ended>> = const { RefCell::new(None) });
+
+    /// Where the number of threads is limited, the next count could not start otherwise.
+    #[test]
+    fn all_threads_have_ended_when_the_work_returns() {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let note_end = |_: rayon::BroadcastContext<'_>| {
+            END.set(Some(Ended(Arc::clone(&ended))));
+        };
+        on_new_threads(3, || rayon::broadcast(note_end)).expect("three threads");
+        assert_eq!(ended.load(Ordering::SeqCst), 3);
+    }
 
     #[test]
     fn sleep_costs_no_cpu_time() {

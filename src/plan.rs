@@ -9,6 +9,7 @@ pub(crate) mod shard;
 
 use std::fmt;
 use std::ops::Range;
+use std::panic::UnwindSafe;
 use std::sync::{Arc, OnceLock};
 
 use crate::board::size::BoardSize;
@@ -139,6 +140,7 @@ impl Plan {
     ///
     /// If the plan has no unit with this number.
     pub fn weight(&self, unit: usize) -> u64 {
+        assert!(unit < self.units(), "unit {unit} of {}", self.units());
         self.list.weight(unit)
     }
 
@@ -166,6 +168,7 @@ impl Plan {
     ///
     /// If the plan has no unit with this number.
     pub fn domains(&self, unit: usize) -> RowDomains {
+        assert!(unit < self.units(), "unit {unit} of {}", self.units());
         self.list.domains(unit, self.pass)
     }
 
@@ -202,7 +205,7 @@ impl Plan {
         memory.check_started(threads, self.stated_memory).map_err(Error::LacksMemory)
     }
 
-    /// Makes a worker, which counts units on one thread with this kernel. It may need hundreds of MiB.
+    /// Makes a worker, which counts units on one thread with this kernel. It may need 1 GiB (n = 28).
     ///
     /// One plan serves all threads, and each of them makes a worker of its own. Neighbouring units share work, so a
     /// thread should count consecutive units. [`Count`](crate::Count) counts several of them at once, and is faster.
@@ -252,7 +255,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] after a cancellation, [`Error::Overflow`] if the count does not fit in a `u64`.
+    /// [`Error::Cancelled`] after a cancellation, [`Error::Overflow`] if the count does not fit in a `u64`, and
+    /// [`Error::LacksMemory`] if the machine has too little memory for one recount.
     ///
     /// # Panics
     ///
@@ -268,6 +272,12 @@ impl Plan {
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     pub fn recount(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
+        self.check_recount_memory(1)?;
+        self.recount_unit(unit, cancel)
+    }
+
+    /// Counts one unit again as [`Plan::recount`] does. There must be memory for it.
+    pub(crate) fn recount_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
         // A cancelled check asks for every unit that is left, and the domains of all units take minutes on large boards.
         if cancel.is_cancelled() {
             return Err(Interrupt::Cancelled.in_unit(unit));
@@ -370,6 +380,9 @@ impl Worker<'_> {
     }
 }
 
+/// A worker begins each unit anew, so it counts right after a panic that was caught.
+impl UnwindSafe for Worker<'_> {}
+
 impl fmt::Debug for Worker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").finish_non_exhaustive()
@@ -437,5 +450,24 @@ mod tests {
         assert!(matches!(once(4 << 20), Err(Error::LacksMemory(_))));
         assert!(matches!(plan.check_memory(many), Err(Error::LacksMemory(_))));
         assert!(matches!(plan.check_recount_memory(many), Err(Error::LacksMemory(_))));
+    }
+
+    /// A program may count and recount units by itself, and nothing else has checked the memory.
+    #[test]
+    fn a_worker_and_a_recount_need_memory() {
+        let size = BoardSize::new(28).expect("in range");
+        let plan = Plan::new(size, Engine::Colours, None).expect("a plan");
+        let stated_memory = Some(StatedMemory { bytes: 1 << 20, name: "the test" });
+        let plan = Plan { stated_memory, ..plan };
+        assert!(matches!(plan.worker(Kernel::PORTABLE), Err(Error::LacksMemory(_))));
+        let recounted = plan.recount(0, &Cancel::new());
+        assert!(matches!(recounted, Err(Error::LacksMemory(_))), "{recounted:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "unit 8 of 8")]
+    fn a_unit_that_is_not_there_has_no_weight() {
+        let size = BoardSize::new(8).expect("in range");
+        Plan::new(size, Engine::Bitmask, None).expect("a plan").weight(8);
     }
 }

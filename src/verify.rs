@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::machine::{cores, run_on, thread_pool};
+use crate::machine::{cores, on_new_threads};
 use crate::plan::Plan;
 use crate::record::{Difference, Record, Records};
 
@@ -27,6 +27,7 @@ use crate::record::{Difference, Record, Records};
 /// If a wrong count is used, move the journals of the [hosts](Difference::wrong_hosts) that recorded it to another folder, and
 /// run the count again, which counts the units that are missing then.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "it says whether recorded counts are wrong"]
 #[non_exhaustive]
 pub struct Verdict {
     /// The number of finished units, from which the check chose at random.
@@ -151,7 +152,7 @@ impl Records {
     /// there is, and [`Error::ThreadsNotStarted`] if they cannot be started. A cancellation is not an error: the verdict
     /// covers the units that were counted before.
     pub fn verify(&self, sample: usize, seed: u64, cancel: &Cancel) -> Result<Verdict, Error> {
-        run_on(&thread_pool(cores())?, || self.verify_here(sample, seed, &|_, _| (), cancel))?
+        on_new_threads(cores(), || self.verify_here(sample, seed, &|_, _| (), cancel))?
     }
 
     /// Counts finished units again on the current rayon pool. `progress` hears how many units were counted again, and how
@@ -195,7 +196,7 @@ fn recount_all(
 ) -> Result<BTreeMap<usize, u64>, Error> {
     let recounted = AtomicUsize::new(0);
     progress(0, units.len());
-    let recount = |unit: &usize| match plan.recount(*unit, cancel) {
+    let recount = |unit: &usize| match plan.recount_unit(*unit, cancel) {
         Ok(count) => {
             progress(recounted.fetch_add(1, Ordering::Relaxed) + 1, units.len());
             Ok(Some((*unit, count)))
@@ -348,7 +349,8 @@ mod tests {
         let records = Records::read(&[folder.path()]).expect("good journals");
         let reports = Mutex::new(Vec::new());
         let note = |recounted, all| reports.lock().expect("no panic").push((recounted, all));
-        records.verify_here(5, 1, &note, &Cancel::new()).expect("a verdict");
+        let verdict = records.verify_here(5, 1, &note, &Cancel::new()).expect("a verdict");
+        assert_eq!(verdict.recounted, 5);
         let mut reports = reports.into_inner().expect("no panic");
         reports.sort_unstable();
         assert_eq!(reports, [0, 1, 2, 3, 4, 5].map(|recounted| (recounted, 5)));

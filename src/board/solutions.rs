@@ -160,7 +160,8 @@ impl Solutions {
         Self { cancel: cancel.clone(), ..self }
     }
 
-    /// Returns whether a cancellation ended the search before all solutions were found.
+    /// Returns whether a cancellation ended the search. Methods such as `count` consume the iterator, so ask them by
+    /// `solutions.by_ref().count()`.
     pub fn was_cancelled(&self) -> bool {
         self.cancel.is_cancelled() && !self.open_rows.is_empty()
     }

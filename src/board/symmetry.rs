@@ -64,14 +64,16 @@ impl Classes {
         cancel: &Cancel,
         note: impl FnMut(usize, usize),
     ) -> Result<Self, Error> {
+        cancel.check()?;
+        let inconsistent = Error::Inconsistent { n: size.get(), total };
         if size.get() <= 1 {
-            return Ok(Self { of_eight: 0, of_four: 0, of_two: 0, of_one: total });
+            let classes = Self { of_eight: 0, of_four: 0, of_two: 0, of_one: 1 };
+            return if total == 1 { Ok(classes) } else { Err(inconsistent) };
         }
         // The other search takes no time.
         let half = unchanged_by(HALF_TURN, size, cancel, note)?;
         let quarter = unchanged_by(QUARTER_TURN, size, cancel, |_, _| {})?;
-        Self::from_solutions(total, half, quarter)
-            .ok_or(Error::Inconsistent { n: size.get(), total })
+        Self::from_solutions(total, half, quarter).ok_or(inconsistent)
     }
 
     /// Returns the classes of a board with more than one square, given its number of solutions, and how many of them a

@@ -38,6 +38,7 @@ impl Count<'_> {
     ///
     /// If the observer panics.
     pub fn estimate(&self, time: Duration) -> Result<Forecast, Error> {
+        self.cancel.check()?;
         let (_, forecast) = self.on_its_threads(|| self.estimate_here(time))??;
         let total = forecast.total.filter(|total| total.standard_error.is_finite());
         Ok(Forecast { total, ..forecast })

@@ -55,11 +55,11 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// How the total compares with the published one: [`Agreement::Unknown`] if there is no total, or none is published.
     pub agreement: Agreement,
-    /// The processes that worked on this count: those that wrote the journals that were read, and this one, unless nothing
-    /// was left to count.
+    /// The processes that worked on this count: those that wrote the journals that were read, and this one, if it wrote a
+    /// journal.
     pub runs: Vec<Run>,
-    /// The journal that was written. `None` if there is none: if none was set, if nothing was left to count, or if the
-    /// count was stopped before its first unit.
+    /// The journal that was written. `None` if no folder was set, if nothing was left to count, or if the count was cancelled
+    /// before it began to count.
     pub journal: Option<PathBuf>,
     /// The reason why the journal lacks the last lines, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
@@ -68,6 +68,7 @@ pub struct Outcome {
     pub differences: Vec<Difference>,
     /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,
+    plan: Arc<Plan>,
 }
 
 impl Count<'_> {
@@ -95,8 +96,9 @@ impl Count<'_> {
     ///   range, or a file in place of the folder for journals.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be written, if another count of the same shard is running on this
-    ///   host, or if a folder holds journals of several plans of this board, and the settings do not say which is meant.
+    /// * [`Error::Journal`] if the journal cannot be written, if another count of the same shard that began before is running
+    ///   on this host, or if the journals that were read are of several plans, and the settings do not say which is meant.
+    ///   Not all journals of other shards are read, so name the engine where several are used.
     /// * [`Error::Overflow`] if a number does not fit.
     ///
     /// # Panics
@@ -114,6 +116,11 @@ impl Count<'_> {
 }
 
 impl Outcome {
+    /// Returns the plan that was counted. Shards are parts of one count only if their plans are equal as text.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Returns whether all units of the board or of the shard are finished.
     pub fn is_complete(&self) -> bool {
         self.units_done == self.units
@@ -189,7 +196,7 @@ impl<'a> Job<'a> {
         count.observer.started(&driver.progress(start.done, Duration::ZERO));
         let counted = driver.run(&recorded.todo)?;
         let time_left = driver.time_left.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let outcome = self.finish(&start, counted, journal, recorded.runs)?;
+        let outcome = self.finish(&plan, &start, counted, journal, recorded.runs)?;
         Ok((outcome, time_left))
     }
 
@@ -223,6 +230,7 @@ impl<'a> Job<'a> {
     /// Closes the journal, if there is one, and makes the outcome.
     fn finish(
         &self,
+        plan: &Arc<Plan>,
         start: &Start<'_>,
         counted: Sum,
         journal: Option<Journal>,
@@ -253,7 +261,6 @@ impl<'a> Job<'a> {
             && differences.iter().any(|difference| difference.used.is_none())
         {
             // The new lines may have settled it, or not. Journals of other plans may have come meanwhile.
-            let plan = start.plan;
             let wanted = Wanted {
                 engine: Some(plan.engine()),
                 split_rows: plan.split_rows(),
@@ -291,6 +298,7 @@ impl<'a> Job<'a> {
             journal_fault,
             differences,
             left_out: start.left_out.to_vec(),
+            plan: Arc::clone(plan),
         })
     }
 

@@ -11,7 +11,7 @@ use crate::engine::{Engine, Kernel, Pass};
 use crate::error::Error;
 use crate::journal_file::Wanted;
 use crate::machine::memory::StatedMemory;
-use crate::machine::{cores, run_on, thread_pool};
+use crate::machine::{cores, on_new_threads};
 use crate::plan::shard::Shard;
 use crate::plan::{Plan, ThreadMemory};
 
@@ -133,7 +133,8 @@ impl<'a> Count<'a> {
     /// Sets the number of threads, 1 to 4096. By default, or with `None`, there are as many as the process has CPUs, but no
     /// more than fit into memory. Boards below n = 14 get one with a fast engine, because they take about a millisecond.
     ///
-    /// Each run starts threads of its own, and the calling thread waits for them.
+    /// Each run starts threads of its own, and returns when they have ended. With thousands of threads, each run takes a
+    /// minute or more.
     pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
         Self { threads: threads.into(), ..self }
     }
@@ -184,7 +185,8 @@ impl<'a> Count<'a> {
     /// or with `None`, the system is asked. With ZFS, for example, Linux does not count the cache as available, although
     /// it can be freed.
     ///
-    /// A count uses at most three quarters of it. Limits of the process and of its control groups hold all the same.
+    /// A count uses at most three quarters of it. Limits of the process and of its control groups hold all the same. Under
+    /// `ulimit -v`, leave 64 MiB more for each thread, because the GNU C library reserves as many addresses.
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         let state = |bytes| StatedMemory { bytes, name: "the stated memory" };
         self.with_stated_memory(bytes.into().map(state))
@@ -201,7 +203,7 @@ impl<'a> Count<'a> {
         count: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
         let threads = self.threads.unwrap_or_else(|| self.default_threads());
-        run_on(&thread_pool(threads)?, count)
+        on_new_threads(threads, count)
     }
 
     /// Returns the number of threads if none is set. If not even one fits into memory, it is 1, and the count is refused

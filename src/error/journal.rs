@@ -42,7 +42,7 @@ pub struct JournalError {
 }
 
 /// The kind of a [`JournalError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalErrorKind {
     /// The operating system refused to create, open, read, write or sync the file. Finished lines stay in the file.

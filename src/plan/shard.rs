@@ -126,7 +126,7 @@ impl Shard {
         let blocks = units.div_ceil(block_len);
         (0..blocks).map(move |block| {
             let start = block * block_len;
-            let end = units.min(start + block_len);
+            let end = units.min(start.saturating_add(block_len));
             (index_of_block(block, shards), start..end)
         })
     }

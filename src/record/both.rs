@@ -13,7 +13,7 @@ use crate::engine::Pass;
 use crate::error::{Error, Problem};
 use crate::journal_file::{FirstLine, journals_in};
 use crate::machine::memory::StatedMemory;
-use crate::machine::{cores, run_on, thread_pool};
+use crate::machine::{cores, on_new_threads};
 use crate::plan::Plan;
 use crate::plan::done::Sum;
 use crate::plan::shard::Shard;
@@ -30,7 +30,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal`. Both passes are
+    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal` and do not begin with a dot. Both passes are
     /// `None` if no journal has begun.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Records {
     /// [`Error::ThreadsNotStarted`] if the threads that read cannot be started.
     pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-        run_on(&thread_pool(cores())?, || Self::read_here(&paths, None))?
+        on_new_threads(cores(), || Self::read_here(&paths, None))?
     }
 
     /// Reads journals on the current rayon pool. The user may have stated how much memory there is.
@@ -76,6 +76,7 @@ impl Records {
 
     /// Returns the number of solutions of the board if every unit is settled: one of the passes has finished the unit,
     /// neither holds different counts for it of which none is used, and they agree if both have finished it.
+    #[must_use]
     pub fn total(&self) -> Option<u128> {
         match self.compare() {
             Some(both) => both.total(),
@@ -119,6 +120,21 @@ impl Records {
     /// Returns the reasons why lines and journals were left out.
     pub fn left_out(&self) -> &[Error] {
         &self.left_out
+    }
+
+    /// Looks up who counted the first of the differing units, at most [`MAX_NAMED`], on the current rayon pool.
+    pub(crate) fn disagreements(&self, both: &BothPasses) -> Vec<Disagreement> {
+        let (Some(first), Some(second)) = (&self.first, &self.second) else { return Vec::new() };
+        let named: BTreeSet<usize> = both.differing.iter().copied().take(MAX_NAMED).collect();
+        let mut of_first = first.votes_of(&named);
+        let mut of_second = second.votes_of(&named);
+        let mut disagreements = Vec::new();
+        for unit in named {
+            let [first, second] = [&mut of_first, &mut of_second]
+                .map(|votes| votes.remove(&unit).unwrap_or_default());
+            disagreements.push(Disagreement { unit, first, second });
+        }
+        disagreements
     }
 
     /// Compares the two passes unit by unit, if both are there.
@@ -222,6 +238,7 @@ fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "it says whether the passes differ"]
 #[non_exhaustive]
 pub struct BothPasses {
     /// The settled units: at least one of the passes has finished the unit, neither holds different counts for it of which
@@ -234,8 +251,6 @@ pub struct BothPasses {
     /// The units for which one of the passes holds different counts of which none is used, in increasing order. What the
     /// other pass holds does not settle them.
     pub disputed: Vec<usize>,
-    /// The first differing units, at most 100, with the hosts that counted them.
-    pub(crate) disagreements: Vec<Disagreement>,
     /// The number of units of the plan.
     units: usize,
 }
@@ -278,17 +293,8 @@ impl BothPasses {
                 done.solutions += plan.solutions(unit, &[count]);
             }
         }
-        let named: BTreeSet<usize> = differing.iter().copied().take(MAX_NAMED).collect();
-        let mut of_first = first.votes_of(&named);
-        let mut of_second = second.votes_of(&named);
-        let mut disagreements = Vec::new();
-        for unit in named {
-            let [first, second] = [&mut of_first, &mut of_second]
-                .map(|votes| votes.remove(&unit).unwrap_or_default());
-            disagreements.push(Disagreement { unit, first, second });
-        }
         let disputed = disputed.into_iter().collect();
-        Self { done, counted_twice, differing, disputed, disagreements, units: plan.units() }
+        Self { done, counted_twice, differing, disputed, units: plan.units() }
     }
 
     /// Returns whether both passes have finished every unit, and agree in all of them.

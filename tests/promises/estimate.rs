@@ -60,6 +60,8 @@ fn a_sample_that_is_cancelled_before_a_unit_says_nothing() {
     let count = Count::new(size(32)).engine(Engine::Permutation).threads(1).cancel_on(&cancel);
     let stopped = count.estimate(Duration::from_secs(60));
     assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    let small = Count::new(size(8)).cancel_on(&cancel).estimate(Duration::from_secs(60));
+    assert!(matches!(small, Err(Error::Cancelled)), "{small:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Promise: what the library gives out can be sent to other threads, a count has threads of its own, and what does not
 //! belong together is never added up. The documentation of `Count` and of `journal` makes this promise.
 
+use std::fs;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use nqueens::{
     Solution, Solutions,
 };
 
-use crate::common::{fresh_folder, only, size};
+use crate::common::{fresh_folder, journals_in, only, raise_first_count, size};
 
 fn is_sent_and_shared<T: Send + Sync>() {}
 fn survives_panics<T: UnwindSafe + RefUnwindSafe>() {}
@@ -37,6 +38,8 @@ fn values_go_to_other_threads() {
     survives_panics::<Plan>();
     survives_panics::<Record>();
     survives_panics::<Outcome>();
+    fn is_whole_after_a_panic<T: UnwindSafe>() {}
+    is_whole_after_a_panic::<Worker<'_>>();
     is_an_error::<Error>();
     is_an_error::<JournalError>();
 }
@@ -97,6 +100,22 @@ fn shards_of_different_plans_are_not_added_up() {
     for engine in ["engine=colours", "engine=subtrees"] {
         assert!(refused.to_string().contains(engine), "{refused}");
     }
+}
+
+/// The comparison is of what was read, and reads nothing.
+#[test]
+fn a_comparison_is_that_of_the_journals_as_they_were() {
+    let folder = fresh_folder("library-compared");
+    let count = Count::new(size(8)).engine(Engine::Bitmask).journal(&folder);
+    for pass in [Pass::First, Pass::Second] {
+        count.clone().pass(pass).run().expect("a pass");
+    }
+    let unit = raise_first_count(&journals_in(&folder)[0]);
+    let records = Records::read(&[&folder]).expect("good journals");
+    let both = records.compare().expect("two passes");
+    assert_eq!((&both.differing[..], records.total()), (&[unit][..], None));
+    fs::remove_dir_all(&folder).expect("it is there");
+    assert_eq!(records.compare(), Some(both));
 }
 
 /// One pass holds three units of another one's eight, or the other way round. A total takes each unit once.

@@ -58,6 +58,10 @@ fn numbers(classes: &Classes) -> [u128; 4] {
 fn a_total_that_cannot_be_right_is_refused() {
     let refused = Classes::count(size(8), 91, &Cancel::new());
     assert!(matches!(refused, Err(Error::Inconsistent { n: 8, total: 91, .. })), "{refused:?}");
+    for n in [0, 1] {
+        let refused = Classes::count(size(n), 2, &Cancel::new());
+        assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{refused:?}");
+    }
 }
 
 #[test]

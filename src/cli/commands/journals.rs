@@ -86,6 +86,8 @@ pub(crate) struct Journals<'a> {
     pub(crate) counts: Vec<CountState<'a>>,
     /// How the first and the second count compare, if both are there.
     pub(crate) both: Option<BothPasses>,
+    /// The first units that differ between them.
+    disagreements: Vec<Disagreement>,
 }
 
 /// The first or the second count of a plan, at one moment.
@@ -120,7 +122,11 @@ impl<'a> Journals<'a> {
         if counts.is_empty() {
             return Err(args.nothing_recorded());
         }
-        Ok(Self { args, left_out: records.left_out(), counts, both })
+        let disagreements = match &both {
+            Some(both) => records.disagreements(both),
+            None => Vec::new(),
+        };
+        Ok(Self { args, left_out: records.left_out(), counts, both, disagreements })
     }
 
     /// Returns the total, if every unit is settled: no unit is missing, none has different numbers that are not settled,
@@ -147,7 +153,7 @@ impl<'a> Journals<'a> {
         if let Some(both) = &self.both
             && !both.differing.is_empty()
         {
-            print_differences(both);
+            print_differences(both, &self.disagreements);
             return Exit::Failed;
         }
         let size = self.counts[0].record.plan().size();
@@ -235,7 +241,7 @@ impl<'a> Journals<'a> {
             .field("counted_once", both.done.units + both.differing.len() - both.counted_twice)
             .field("counted_twice", both.counted_twice)
             .field("differing", both.differing.len())
-            .field("differences", both.disagreements.iter().map(difference).collect::<Vec<_>>());
+            .field("differences", self.disagreements.iter().map(difference).collect::<Vec<_>>());
         for (name, count) in ["first", "second"].into_iter().zip(&self.counts) {
             let mut part = Report::default();
             part.plan(count.record.plan());
@@ -359,9 +365,9 @@ pub(crate) fn twice_text(both: &BothPasses, units: usize) -> String {
 }
 
 /// Prints the units whose two counts differ, and what to do.
-fn print_differences(both: &BothPasses) {
+fn print_differences(both: &BothPasses, disagreements: &[Disagreement]) {
     let mut differences = Vec::new();
-    for Disagreement { unit, first, second, .. } in &both.disagreements {
+    for Disagreement { unit, first, second, .. } in disagreements {
         let [first, second] = [first, second].map(|votes| votes_text(votes));
         differences
             .push(format!("unit {unit} differs: first count {first}, second count {second}"));
