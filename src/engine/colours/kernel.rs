@@ -3,8 +3,9 @@
 //! # The leaf
 //!
 //! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill **lanes**: a lane holds
-//! eight words, all of the same label. A label takes as many lanes as it needs, and 64 lanes are a **layer**. The words
-//! of a layer become bits: word s of a lane becomes bit s of a byte. A **plane** has a bit for each word of a layer:
+//! eight words, all of the same label. A label takes as many lanes as it needs. As many lanes as the kernel counts at once, 64
+//! or 32, are a **layer**. The words of a layer become bits: word s of a lane becomes bit s of a byte. A **plane** has a bit
+//! for each word of a layer:
 //!
 //! ```text
 //! for each bit b of a word:      plane b   = the words that have it            (a transposition)
@@ -12,7 +13,7 @@
 //! for each combination:          open [co] = open [one] & open [other]
 //! for each group of a label:     the number of bits of open [p] & open [q], byte by byte and summed over
 //!                                the completions (p, q) of the group, is their number of hits with each
-//!                                of the 64 lanes
+//!                                lane
 //! ```
 //!
 //! A **hit** is a completion and a word that fit. For the light colour the hits of each lane are added to a row of the
@@ -26,9 +27,12 @@
 //! them, from which the macro makes the loops. `portable.rs` is the reference, and documents each type and each
 //! operation. The other kernels have them under the same names.
 //!
-//! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 packs the fitting ones with an
-//! instruction, and the other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of
-//! sixteen numbers, which the compiler turns into vectors.
+//! In a layer **in order** the lanes and some labels have the same places, so nothing has to be picked. A leaf has as many of
+//! them as it can have without a further layer.
+//!
+//! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 and AVX2 pack the fitting ones, and the
+//! other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of sixteen numbers, which
+//! the compiler turns into vectors.
 
 use std::ops::Range;
 
@@ -38,7 +42,7 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::Interrupt;
 pub(super) use lanes::{BLOCK_LABELS, Bytes, LABEL_SHIFT, SLACK, Words};
-use lanes::{LANES, Lanes, Layer, SLOTS};
+use lanes::{Lanes, Layer, MAX_LANES, SLOTS};
 
 /// A row of the light matrix: a number for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,23 +111,52 @@ pub(super) struct LeafScratch {
 
 /// The words of a layer: first all of them, then for each square and combination the words that it leaves. There is
 /// room after every offset of 16 bits, so that no offset from the code needs a check.
+///
+/// Planes follow each other without gaps. An address may have an offset times four or eight, which costs no instruction,
+/// but only if the compiler sees parts of four or eight bytes.
 #[repr(C, align(64))]
-struct Open([[u8; LANES / OFFSET_SCALE]; (1 << 16) + OFFSET_SCALE]);
+struct Open([u8; (1 << 16) * (MAX_LANES / OFFSET_SCALE) + MAX_LANES]);
 
 impl Open {
     #[inline(always)]
-    fn at(&self, offset: usize) -> &[u8; LANES] {
-        self.0[offset % (1 << 16)..].as_flattened().first_chunk().expect("room")
+    fn at<const LANES: usize>(&self, offset: usize) -> &[u8; LANES] {
+        let offset = offset % (1 << 16);
+        match LANES / OFFSET_SCALE {
+            4 => self.0.as_chunks::<4>().0[offset..].as_flattened().first_chunk().expect("room"),
+            _ => self.0.as_chunks::<8>().0[offset..].as_flattened().first_chunk().expect("room"),
+        }
     }
 
     #[inline(always)]
-    fn at_mut(&mut self, offset: usize) -> &mut [u8; LANES] {
-        self.0[offset % (1 << 16)..].as_flattened_mut().first_chunk_mut().expect("room")
+    fn at_mut<const LANES: usize>(&mut self, offset: usize) -> &mut [u8; LANES] {
+        let offset = offset % (1 << 16);
+        match LANES / OFFSET_SCALE {
+            4 => self.0.as_chunks_mut::<4>().0[offset..]
+                .as_flattened_mut()
+                .first_chunk_mut()
+                .expect("room"),
+            _ => self.0.as_chunks_mut::<8>().0[offset..]
+                .as_flattened_mut()
+                .first_chunk_mut()
+                .expect("room"),
+        }
     }
 }
 
 /// The words of a layer as bits: for each bit the words that have it, and an empty plane.
-type Planes = [Bytes; NO_BIT as usize + 1];
+#[repr(C, align(64))]
+struct Planes([u8; PLANES * MAX_LANES]);
+
+/// The number of planes of a layer.
+const PLANES: usize = NO_BIT as usize + 1;
+
+impl Planes {
+    /// Returns the planes of a layer of this many lanes.
+    #[inline(always)]
+    fn of_layer<const LANES: usize>(&mut self) -> &mut [[u8; LANES]; PLANES] {
+        self.0.as_chunks_mut().0.first_chunk_mut().expect("room")
+    }
+}
 
 impl Default for LeafScratch {
     fn default() -> Self {
@@ -131,8 +164,8 @@ impl Default for LeafScratch {
             lanes: Lanes::default(),
             lane_maps: Vec::new(),
             indices: Vec::new(),
-            planes: Box::new([Bytes::ZERO; NO_BIT as usize + 1]),
-            open: Box::new(Open([[0; _]; _])),
+            planes: Box::new(Planes([0; _])),
+            open: Box::new(Open([0; _])),
         }
     }
 }

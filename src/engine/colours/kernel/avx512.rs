@@ -2,13 +2,15 @@
 
 use std::arch::x86_64::*;
 
-use super::Tile;
-use super::portable::index;
+use super::portable::{index_of_labels, index_of_lanes};
+use super::{MAX_LANES, Tile};
 use crate::engine::vectors::avx512;
 
 type Vector = __m512i;
 type Sums = __m512i;
 type Index = [Bytes; 1];
+
+const LANES: usize = MAX_LANES;
 
 loops! {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
@@ -52,7 +54,7 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
     let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     for lane_map in lane_maps {
@@ -71,12 +73,27 @@ fn zero() -> Sums {
     _mm512_setzero_si512()
 }
 
-/// Adds products. The instruction multiplies unsigned bytes, the coefficients, by signed bytes, the hits.
+#[target_feature(enable = "avx512bw")]
+fn add_hits_in_order(entries: &mut [u16; LANES], hits: Vector) {
+    let [low, high] = chunks_mut(entries) else { unreachable!("two halves") };
+    let more = [_mm512_castsi512_si256(hits), _mm512_extracti64x4_epi64::<1>(hits)];
+    for (half, more) in [low, high].into_iter().zip(more) {
+        let sum = _mm512_adds_epu16(avx512::load::<u16, 32>(half), _mm512_cvtepu8_epi16(more));
+        avx512::store::<u16, 32>(half, sum);
+    }
+}
+
 #[target_feature(enable = "avx512vbmi,avx512vnni")]
 fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, [labels]: &Index) -> Sums {
+    let of_lanes = _mm512_permutexvar_epi8(load(&labels.0), load(&coefficients.0));
+    _mm512_dpbusd_epi32(sums, of_lanes, hits)
+}
+
+/// Adds products. The instruction multiplies unsigned bytes, the coefficients, by signed bytes, the hits.
+#[target_feature(enable = "avx512vnni")]
+fn add_products_in_order(sums: Sums, hits: Vector, coefficients: &[u8; LANES]) -> Sums {
     const { assert!(8 * MAX_GROUP < 1 << 7) };
-    let coefficients_of_lanes = _mm512_permutexvar_epi8(load(&labels.0), load(&coefficients.0));
-    _mm512_dpbusd_epi32(sums, coefficients_of_lanes, hits)
+    _mm512_dpbusd_epi32(sums, load(coefficients), hits)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -105,7 +122,7 @@ fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64; 8]) -> us
 /// transposed by four stages of unpacking, in each quarter of the lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 #[expect(clippy::cast_possible_truncation, reason = "places in 64 bytes")]
-fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
+fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut [[u8; LANES]; PLANES]) {
     // Byte 8 j + 7 - s comes from byte j of word s: matrices begin with their last row.
     let by_byte = load(&std::array::from_fn(|at| ((7 - at % 8) * 8 + at / 8) as u8));
     // Unit vectors: their product with a matrix is the columns of the matrix.
@@ -130,18 +147,24 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
     }
     let (planes, _no_bit) = planes.as_chunks_mut::<TILE>();
     for (rows, planes) in rows.iter().zip(planes) {
-        transpose_rows(*rows, planes);
+        for (plane, row) in planes.iter_mut().zip(transpose_rows(*rows)) {
+            store(plane, row);
+        }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn transpose_quarters(tile: &mut Tile) {
-    transpose_rows(tile.each_ref().map(|row| load(&row.0)), tile);
+    let rows = transpose_rows(tile.each_ref().map(|row| load(&row.0)));
+    for (to, row) in tile.iter_mut().zip(rows) {
+        store(&mut to.0, row);
+    }
 }
 
 /// Transposes in four stages of unpacking, in each quarter of the rows.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn transpose_rows(mut rows: [Vector; TILE], to: &mut Tile) {
+#[inline]
+fn transpose_rows(mut rows: [Vector; TILE]) -> [Vector; TILE] {
     for _ in 0..TILE.ilog2() {
         let last = rows;
         for at in 0..TILE / 2 {
@@ -149,7 +172,5 @@ fn transpose_rows(mut rows: [Vector; TILE], to: &mut Tile) {
             rows[2 * at + 1] = _mm512_unpackhi_epi8(last[at], last[at + TILE / 2]);
         }
     }
-    for (to, row) in to.iter_mut().zip(rows) {
-        store(&mut to.0, row);
-    }
+    rows
 }

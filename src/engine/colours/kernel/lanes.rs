@@ -2,8 +2,8 @@
 
 /// The largest number of labels of a block.
 pub(in crate::engine::colours) const BLOCK_LABELS: usize = 64;
-/// The number of lanes of a layer.
-pub(in crate::engine::colours) const LANES: usize = 64;
+/// The largest number of lanes of a layer.
+pub(super) const MAX_LANES: usize = 64;
 /// The first bit of the label in a word. The bits from here on have room for the number of each label of a block.
 pub(in crate::engine::colours) const LABEL_SHIFT: u32 = u64::BITS - BLOCK_LABELS.ilog2();
 /// The number of words of a lane.
@@ -27,21 +27,21 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A byte for each lane of a layer, or for each label of a block, of which there are as many.
+/// A byte for each label of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; LANES]);
+pub(in crate::engine::colours) struct Bytes(pub(in crate::engine::colours) [u8; BLOCK_LABELS]);
 
 impl Bytes {
     /// Zeros.
-    pub(in crate::engine::colours) const ZERO: Self = Self([0; LANES]);
+    pub(in crate::engine::colours) const ZERO: Self = Self([0; BLOCK_LABELS]);
 }
 
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 ///
 /// Lanes come in **turns**: the first turn has the first lane of each label, the second turn has the second lanes of
-/// the labels that have one, and so on. In a turn the labels increase. So most layers have each label once or twice,
-/// however many lanes it has. For example, if the labels 0, 1 and 2 have 20, 3 and 9 words:
+/// the labels that have one, and so on. In a turn the labels increase, apart from layers in order, which come first. So most
+/// layers have each label once or twice, however many lanes it has. For example, if the labels 0, 1 and 2 have 20, 3 and 9 words:
 ///
 /// ```text
 ///     turn     first       second   third
@@ -54,39 +54,60 @@ pub(super) struct Lanes {
     present: Vec<u8>,
     labels: Vec<u8>,
     len: usize,
+    /// The first label of each of the first layers, as far as these have a lane for each label in order.
+    ordered: Vec<usize>,
 }
 
 impl Lanes {
     /// Makes room for leaves of this number of words.
     pub(super) fn reserve(&mut self, words: usize) {
         // The last lane of a label is often not full, and each lane is written before it is known whether it has words.
-        let lanes = (words / SLOTS + 2 * LANES + 1).max(self.starts.len());
+        let lanes = (words / SLOTS + 2 * BLOCK_LABELS + MAX_LANES + 1).max(self.starts.len());
         self.starts.resize(lanes, 0);
         self.present.resize(lanes, 0);
         self.labels.resize(lanes, 0);
     }
 
-    /// Cuts words, ordered by label, into lanes.
-    #[expect(clippy::cast_possible_truncation, reason = "eight words in a lane")]
+    /// Cuts words, ordered by label, into lanes for layers of this many lanes.
+    #[expect(clippy::cast_possible_truncation, reason = "eight words in a lane, 64 labels")]
     #[inline(always)]
-    pub(super) fn cut(&mut self, words: Words<'_>) {
+    pub(super) fn cut<const LANES: usize>(&mut self, words: Words<'_>) {
         let mut ends = [0_u32; BLOCK_LABELS];
         for (at, word) in (1..).zip(words.own()) {
             ends[(word >> LABEL_SHIFT) as usize % BLOCK_LABELS] = at;
         }
-        let Self { starts, present, labels, len } = self;
+        let mut label_starts = [0_u32; BLOCK_LABELS];
+        let mut start = 0;
+        for (label_start, end) in label_starts.iter_mut().zip(&mut ends) {
+            // A label without words has the end 0.
+            *end = start.max(*end);
+            *label_start = start;
+            start = *end;
+        }
+        let Self { starts, present, labels, len, ordered } = self;
+        ordered.clear();
+        find_ordered_layers::<LANES>(&label_starts, &ends, ordered);
         // There is no branch that asks whether a label has words left, because it could not be predicted: a lane
         // without words is written, too, and the next one takes its place.
         *len = 0;
-        let mut start = 0;
-        for (label, end) in (0..).zip(&mut ends) {
-            // A label without words has the end 0.
-            *end = start.max(*end);
+        let mut write_first_lane = |label: usize, is_kept: bool| {
+            let [start, end] = [label_starts[label], ends[label]];
             starts[*len] = start;
-            labels[*len] = label;
-            present[*len] = present_bits(*end - start);
-            *len += usize::from(start < *end);
-            start = *end;
+            labels[*len] = label as u8;
+            present[*len] = present_bits(end - start);
+            *len += usize::from(is_kept || start < end);
+        };
+        for &first_label in &*ordered {
+            for label in first_label..first_label + LANES {
+                write_first_lane(label, true);
+            }
+        }
+        for first_label in (0..BLOCK_LABELS).step_by(LANES) {
+            if !ordered.contains(&first_label) {
+                for label in first_label..first_label + LANES {
+                    write_first_lane(label, false);
+                }
+            }
         }
         let mut last_turn = 0..*len;
         while !last_turn.is_empty() {
@@ -101,22 +122,45 @@ impl Lanes {
             }
             last_turn = last_turn.end..*len;
         }
-        let whole = len.next_multiple_of(LANES);
+        let whole = len.next_multiple_of(MAX_LANES);
         starts[*len..whole].fill(0);
         present[*len..whole].fill(0);
         labels[*len..whole].fill(0);
     }
 
     /// Returns the layers, the last of which is filled up with lanes without words.
-    pub(super) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
-        (0..self.len).step_by(LANES).map(|first_lane| {
-            let bytes = |of: &[u8]| Bytes(*of[first_lane..].first_chunk().expect("64 lanes"));
-            Layer {
-                starts: self.starts[first_lane..].first_chunk().expect("64 lanes"),
-                present: bytes(&self.present),
-                labels: bytes(&self.labels),
-            }
+    #[inline(always)]
+    pub(super) fn layers<const LANES: usize>(&self) -> impl Iterator<Item = Layer<'_, LANES>> {
+        (0..self.len).step_by(LANES).map(|first_lane| Layer {
+            starts: self.starts[first_lane..].first_chunk().expect("whole layers"),
+            present: self.present[first_lane..].first_chunk().expect("whole layers"),
+            labels: self.labels[first_lane..].first_chunk().expect("whole layers"),
+            first_label: self.ordered.get(first_lane / LANES).copied(),
         })
+    }
+}
+
+/// Finds the layers that can have a lane for each of their labels in order, with words or without, so that the leaf needs no
+/// more layers. A layer in order needs no picking, because its lanes and the labels have the same places.
+#[inline(always)]
+fn find_ordered_layers<const LANES: usize>(
+    label_starts: &[u32; BLOCK_LABELS],
+    ends: &[u32; BLOCK_LABELS],
+    ordered: &mut Vec<usize>,
+) {
+    let mut lanes = 0;
+    // For each layer, the number of its labels without words.
+    let mut empty_labels = [0; BLOCK_LABELS];
+    for (label, (start, end)) in label_starts.iter().zip(ends).enumerate() {
+        lanes += ((end - start) as usize).div_ceil(SLOTS);
+        empty_labels[label / LANES] += usize::from(start == end);
+    }
+    let mut spare_lanes = lanes.next_multiple_of(LANES) - lanes;
+    for (layer, empty_labels) in empty_labels[..BLOCK_LABELS / LANES].iter().enumerate() {
+        if *empty_labels <= spare_lanes {
+            spare_lanes -= empty_labels;
+            ordered.push(layer * LANES);
+        }
     }
 }
 
@@ -127,25 +171,27 @@ fn present_bits(words: u32) -> u8 {
     ((1_u32 << words.min(SLOTS as u32)) - 1) as u8
 }
 
-/// Sixty-four lanes.
-pub(super) struct Layer<'a> {
+/// As many lanes as a kernel counts at once: 64 or 32.
+pub(super) struct Layer<'a, const LANES: usize> {
     pub(super) starts: &'a [u32; LANES],
-    /// A bit for each word that a lane has. Lanes without words come last.
-    pub(super) present: Bytes,
-    pub(super) labels: Bytes,
+    /// A bit for each word that a lane has. In a layer that is not in order, lanes without words come last.
+    pub(super) present: &'a [u8; LANES],
+    pub(super) labels: &'a [u8; LANES],
+    /// The label of the first lane, if the layer is in order: the next lanes have the next labels.
+    pub(super) first_label: Option<usize>,
 }
 
 /// The number that stands for no lane.
 const NONE: u8 = 0x80;
 
-impl Layer<'_> {
+impl<const LANES: usize> Layer<'_, LANES> {
     /// Makes maps from labels to lanes. A map has one lane of each label, or [`NONE`], so each turn of which the layer
     /// has lanes gets a map of its own.
     pub(super) fn map_labels_to_lanes(&self, maps: &mut Vec<Bytes>) {
         maps.clear();
-        let lanes = self.present.0.partition_point(|words| *words > 0);
+        let lanes = self.present.partition_point(|words| *words > 0);
         let mut next_label = 0;
-        for (lane, label) in (0..).zip(self.labels.0).take(lanes) {
+        for (lane, label) in (0..).zip(*self.labels).take(lanes) {
             // The labels increase until the next turn begins.
             if maps.is_empty() || label < next_label {
                 maps.push(Bytes([NONE; BLOCK_LABELS]));

@@ -25,8 +25,8 @@ macro_rules! of_length {
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
-            Bytes, DIGITS, Entries, LANES, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            LabelPairs, MatrixRows, Planes, TILE, Totals, Coefficients, Words, unpack, chunks, chunks_mut,
+            Bytes, DIGITS, Entries, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
+            LabelPairs, MatrixRows, Planes, PLANES, TILE, Totals, Coefficients, Words, unpack, chunks, chunks_mut,
             pieces,
         };
 
@@ -40,13 +40,27 @@ macro_rules! loops {
             scratch: &mut LeafScratch,
         ) {
             let LeafScratch { lanes, lane_maps, indices, planes, open } = scratch;
-            lanes.cut(words);
+            lanes.cut::<LANES>(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
+                if let Some(first_label) = layer.first_label {
+                    for (set_number, section) in pieces(leaf.sections) {
+                        let Some(rows) = &matrix_rows[set_number] else { continue };
+                        let entries = &mut entries[rows.clone()];
+                        for (completions, groups) in pieces(section) {
+                            of_length!(completions, |groups| for group in groups {
+                                let (label, hits) = hits(group, open);
+                                let entries = chunks_mut(&mut entries[label].0);
+                                add_hits_in_order(&mut entries[first_label / LANES % entries.len()], hits);
+                            });
+                        }
+                    }
+                    continue;
+                }
                 layer.map_labels_to_lanes(lane_maps);
                 indices.clear();
                 for lane_map in &*lane_maps {
-                    indices.extend(index(lane_map));
+                    indices.extend(index_of_lanes(lane_map));
                 }
                 for (set_number, section) in pieces(leaf.sections) {
                     let Some(rows) = &matrix_rows[set_number] else { continue };
@@ -54,7 +68,7 @@ macro_rules! loops {
                     for (completions, groups) in pieces(section) {
                         of_length!(completions, |groups| for group in groups {
                             let (label, hits) = hits(group, open);
-                            add_hits(&mut entries[label], hits, indices.as_chunks().0, &layer.labels);
+                            add_hits(&mut entries[label], hits, indices.as_chunks().0, layer.labels);
                         });
                     }
                 }
@@ -72,31 +86,55 @@ macro_rules! loops {
             scratch: &mut LeafScratch,
         ) {
             let LeafScratch { lanes, planes, open, .. } = scratch;
-            lanes.cut(words);
+            lanes.cut::<LANES>(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
-                let labels = index(&layer.labels);
-                for (set_number, section) in pieces(leaf.sections) {
-                    let Some(rows) = &matrix_rows[set_number] else { continue };
-                    let [lowest_digits, upper_digits @ ..] = &coefficients.digits;
-                    let lowest_digits = &lowest_digits[rows.clone()];
-                    let upper_len = &coefficients.upper_digits_len[rows.clone()];
-                    let mut lowest = zero();
-                    let mut upper = [zero(); DIGITS - 1];
-                    for (completions, groups) in pieces(section) {
-                        of_length!(completions, |groups| for group in groups {
-                            let (label, hits) = hits(group, open);
-                            lowest = add_products(lowest, hits, &lowest_digits[label], &labels);
-                            for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
-                                *sum = add_products(*sum, hits, &digits[rows.start + label], &labels);
-                            }
-                        });
-                    }
-                    let [lowest_totals, upper_totals @ ..] = &mut totals[set_number];
-                    widen(lowest, lowest_totals);
-                    for (sum, totals) in upper.into_iter().zip(upper_totals) {
-                        widen(sum, totals);
-                    }
+                if let Some(first_label) = layer.first_label {
+                    sum_layer(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
+                        let of_layers = chunks(&coefficients.0);
+                        let of_lanes = &of_layers[first_label / LANES % of_layers.len()];
+                        add_products_in_order(sums, hits, of_lanes)
+                    });
+                    continue;
+                }
+                let labels = index_of_labels(layer.labels);
+                sum_layer(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
+                    add_products(sums, hits, coefficients, &labels)
+                });
+            }
+        }
+
+        /// Adds the hits of a layer times their coefficients to the totals. `add_products` knows the label of each lane.
+        $(#[$compiled])*
+        #[inline]
+        fn sum_layer(
+            leaf: &LeafCode<'_>,
+            matrix_rows: &MatrixRows,
+            coefficients: &Coefficients,
+            totals: &mut [Totals],
+            open: &Open,
+            add_products: impl Fn(Sums, Vector, &Bytes) -> Sums,
+        ) {
+            for (set_number, section) in pieces(leaf.sections) {
+                let Some(rows) = &matrix_rows[set_number] else { continue };
+                let [lowest_digits, upper_digits @ ..] = &coefficients.digits;
+                let lowest_digits = &lowest_digits[rows.clone()];
+                let upper_len = &coefficients.upper_digits_len[rows.clone()];
+                let mut lowest = zero();
+                let mut upper = [zero(); DIGITS - 1];
+                for (completions, groups) in pieces(section) {
+                    of_length!(completions, |groups| for group in groups {
+                        let (label, hits) = hits(group, open);
+                        lowest = add_products(lowest, hits, &lowest_digits[label]);
+                        for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
+                            *sum = add_products(*sum, hits, &digits[rows.start + label]);
+                        }
+                    });
+                }
+                let [lowest_totals, upper_totals @ ..] = &mut totals[set_number];
+                widen(lowest, lowest_totals);
+                for (sum, totals) in upper.into_iter().zip(upper_totals) {
+                    widen(sum, totals);
                 }
             }
         }
@@ -184,17 +222,18 @@ macro_rules! loops {
         fn open_all(
             leaf: &LeafCode<'_>,
             words: Words<'_>,
-            layer: &Layer<'_>,
+            layer: &Layer<'_, LANES>,
             planes: &mut Planes,
             open: &mut Open,
         ) {
+            let planes = planes.of_layer();
             transpose_words(words, layer.starts, planes);
-            *open.at_mut(0) = layer.present.0;
-            let all = load(&layer.present.0);
+            *open.at_mut(0) = *layer.present;
+            let all = load(layer.present);
             let mut offset = OFFSET_SCALE;
             for square in leaf.squares {
                 let [sum, difference] = unpack(*square);
-                let left = open_of(all, load(&planes[sum].0), load(&planes[difference].0));
+                let left = open_of(all, load(&planes[sum]), load(&planes[difference]));
                 store(open.at_mut(offset), left);
                 offset += OFFSET_SCALE;
             }

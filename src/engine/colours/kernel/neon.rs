@@ -2,12 +2,15 @@
 
 use std::arch::aarch64::*;
 
-use super::portable::{index, join_eight, transpose_quarters};
+use super::MAX_LANES;
+use super::portable::{index_of_labels, index_of_lanes, join_eight, transpose_quarters};
 use crate::engine::vectors::neon;
 
 type Vector = [uint8x16_t; 4];
 type Sums = uint32x4_t;
 type Index = [Bytes; 1];
+
+const LANES: usize = MAX_LANES;
 
 loops! {
     #[target_feature(enable = "neon")]
@@ -54,7 +57,7 @@ fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "neon")]
-fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
     for lane_map in lane_maps {
         let picked = pick(hits, lane_map);
         let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
@@ -71,9 +74,28 @@ fn zero() -> Sums {
 }
 
 #[target_feature(enable = "neon")]
+fn add_hits_in_order(entries: &mut [u16; LANES], hits: Vector) {
+    let more = hits.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);
+    for (eighth, more) in chunks_mut(entries).iter_mut().zip(more.as_flattened()) {
+        let sum = vqaddq_u16(vreinterpretq_u16_u8(neon::load::<u16, 8>(eighth)), *more);
+        neon::store(eighth, vreinterpretq_u8_u16(sum));
+    }
+}
+
+#[target_feature(enable = "neon")]
 fn add_products(sums: Sums, hits: Vector, coefficients: &Bytes, labels: &Index) -> Sums {
+    add_products_of_lanes(sums, hits, pick(load(&coefficients.0), labels))
+}
+
+#[target_feature(enable = "neon")]
+fn add_products_in_order(sums: Sums, hits: Vector, coefficients: &[u8; LANES]) -> Sums {
+    add_products_of_lanes(sums, hits, load(coefficients))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_products_of_lanes(sums: Sums, hits: Vector, coefficients: Vector) -> Sums {
     const { assert!(4 * 8 * MAX_GROUP * 255 < 1 << 16) };
-    let coefficients = pick(load(&coefficients.0), labels);
     let low = products_of_two(coefficients[0], coefficients[1], hits[0], hits[1]);
     let high = products_of_two(coefficients[2], coefficients[3], hits[2], hits[3]);
     vpadalq_u16(vpadalq_u16(sums, low), high)
@@ -103,7 +125,7 @@ fn widen(sums: Sums, totals: &mut [u64; 8]) {
 /// vector has one word of each. Then eight words by eight bits are transposed at a time. Last the bytes of all lanes
 /// alternate.
 #[target_feature(enable = "neon")]
-fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
+fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut [[u8; LANES]; PLANES]) {
     let starts: &[[u32; TILE]] = chunks(starts);
     for (quarter, starts) in starts.iter().enumerate() {
         let rows: [_; 8] = std::array::from_fn(|lane| {
@@ -119,7 +141,7 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes)
                 bytes = interleave(bytes);
             }
             for (byte, lanes) in bytes.into_iter().enumerate() {
-                let plane: &mut [[u8; TILE]] = chunks_mut(&mut planes[8 * byte + bit].0);
+                let plane: &mut [[u8; TILE]] = chunks_mut(&mut planes[8 * byte + bit]);
                 neon::store(&mut plane[quarter], lanes);
             }
         }

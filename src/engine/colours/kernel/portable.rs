@@ -1,7 +1,7 @@
 //! Arrays of numbers, for any CPU. This kernel is the reference for the vector kernels, which have the types and
 //! functions of this module under the same names.
 
-use super::{BLOCK_LABELS, SLOTS, Tile};
+use super::{BLOCK_LABELS, MAX_LANES, SLOTS, Tile};
 
 /// A byte for each lane, as the CPU computes with them. Here byte l is in word l / 8.
 type Vector = [u64; 8];
@@ -9,6 +9,9 @@ type Vector = [u64; 8];
 type Sums = u64;
 /// The place of a byte for each byte of a vector, as the kernel needs it.
 type Index = [Bytes; 1];
+
+/// The number of lanes of a layer.
+const LANES: usize = MAX_LANES;
 
 loops! {}
 
@@ -51,9 +54,14 @@ fn bit_counts(a: Vector) -> Vector {
     })
 }
 
-/// Makes the index of these places.
-pub(super) fn index(places: &Bytes) -> Index {
+/// Makes the index of the lane of each label.
+pub(super) fn index_of_lanes(places: &Bytes) -> Index {
     [*places]
+}
+
+/// Makes the index of the label of each lane.
+pub(super) fn index_of_labels(labels: &[u8; LANES]) -> Index {
+    [Bytes(*labels)]
 }
 
 /// Visits the lanes that have hits, because most lanes have none.
@@ -72,11 +80,16 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
 ///
 /// `labels` has the label of each lane. `lane_maps` has the same information for kernels that add many entries at once:
 /// lanes by label.
-fn add_hits(entries: &mut Entries, hits: Vector, _lane_maps: &[Index], labels: &Bytes) {
+fn add_hits(entries: &mut Entries, hits: Vector, _lane_maps: &[Index], labels: &[u8; LANES]) {
     each_lane(hits, |lane, hits| {
-        let entry = &mut entries.0[usize::from(labels.0[lane]) % BLOCK_LABELS];
+        let entry = &mut entries.0[usize::from(labels[lane]) % BLOCK_LABELS];
         *entry = entry.saturating_add(hits.into());
     });
+}
+
+/// Adds the hits of each lane to the entry in the place of the lane.
+fn add_hits_in_order(entries: &mut [u16; LANES], hits: Vector) {
+    each_lane(hits, |lane, hits| entries[lane] = entries[lane].saturating_add(hits.into()));
 }
 
 /// Returns sums of 0.
@@ -84,13 +97,18 @@ fn zero() -> Sums {
     0
 }
 
-/// Adds the hits of each lane times the coefficient of the lane's label to the sums. `labels` has the label of each
-/// lane, as an index of the coefficients.
+/// Adds the hits of each lane times the coefficient of the lane's label to the sums.
 fn add_products(mut sums: Sums, hits: Vector, coefficients: &Bytes, [labels]: &Index) -> Sums {
     each_lane(hits, |lane, hits| {
-        sums +=
-            u64::from(coefficients.0[usize::from(labels.0[lane]) % BLOCK_LABELS]) * u64::from(hits);
+        let label = usize::from(labels.0[lane]) % BLOCK_LABELS;
+        sums += u64::from(coefficients.0[label]) * u64::from(hits);
     });
+    sums
+}
+
+/// Adds the hits of each lane times the coefficient in the place of the lane to the sums.
+fn add_products_in_order(mut sums: Sums, hits: Vector, coefficients: &[u8; LANES]) -> Sums {
+    each_lane(hits, |lane, hits| sums += u64::from(coefficients[lane]) * u64::from(hits));
     sums
 }
 
@@ -115,7 +133,11 @@ pub(super) fn join_eight(one: u64, words: &[u64; 8], mask: u8, joined: &mut [u64
 ///
 /// This is a transposition in six stages of swaps. In each stage, blocks of bits that are half as long change places.
 #[inline(always)]
-pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut Planes) {
+pub(super) fn transpose_words(
+    words: Words<'_>,
+    starts: &[u32; LANES],
+    planes: &mut [[u8; LANES]; PLANES],
+) {
     const LOW_HALVES: [u64; 6] = [
         0x0000_0000_ffff_ffff,
         0x0000_ffff_0000_ffff,
@@ -127,7 +149,7 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
     for (lane, start) in starts.iter().enumerate() {
         let words = &words.padded[*start as usize..][..SLOTS];
         for (slot, word) in words.iter().enumerate() {
-            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot].0);
+            let plane: &mut [[u8; 8]] = chunks_mut(&mut planes[lane % 8 * SLOTS + slot]);
             plane[lane / 8] = word.to_le_bytes();
         }
     }
@@ -135,15 +157,15 @@ pub(super) fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &
         let distance = 32 >> stage;
         for swap in 0..32 {
             let one = swap & (distance - 1) | (swap & !(distance - 1)) << 1;
-            let mut a = load(&planes[one].0);
-            let mut b = load(&planes[one + distance].0);
+            let mut a = load(&planes[one]);
+            let mut b = load(&planes[one + distance]);
             for (a, b) in a.iter_mut().zip(&mut b) {
                 let differing = (*a >> distance ^ *b) & mask;
                 *a ^= differing << distance;
                 *b ^= differing;
             }
-            store(&mut planes[one].0, a);
-            store(&mut planes[one + distance].0, b);
+            store(&mut planes[one], a);
+            store(&mut planes[one + distance], b);
         }
     }
 }
