@@ -162,9 +162,9 @@ impl Record {
 
     /// Forecasts the missing units. Returns `None` while nothing is finished.
     ///
-    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are counting
-    /// at this moment ends, because its shard is complete, and the cores are those of all these processes. Both are
-    /// `None` if no process is counting, or while too little is known.
+    /// The CPU time covers all missing units. The wall time covers only the processes that are counting at this moment, until
+    /// the last of them has completed its shard, and the cores are theirs. Both are `None` if no process is counting, or
+    /// while too little is known.
     pub fn time_left(&self) -> Option<Forecast> {
         self.running().time_left()
     }

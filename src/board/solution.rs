@@ -100,7 +100,7 @@ impl Solution {
         self.is_smallest_with(&[])
     }
 
-    /// Returns whether no smaller solution of its class has queens on all of these squares.
+    /// Returns whether the solution, which has queens on these squares, is the smallest one of its class that has.
     pub(super) fn is_smallest_with(&self, squares: &[Square]) -> bool {
         for image in self.images() {
             if image < *self && squares.iter().all(|square| image.has_queen_on(*square)) {

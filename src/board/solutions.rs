@@ -90,7 +90,7 @@ impl Solutions {
         Self::on_squares(size.squares(), size, Wanted::All)
     }
 
-    /// Makes an iterator over the solutions that have queens on all of these squares. A square may be named twice.
+    /// Makes an iterator over the solutions with queens on the given squares. A square may be named twice.
     ///
     /// ```
     /// use nqueens::{BoardSize, Solutions};
@@ -123,8 +123,8 @@ impl Solutions {
         Self::on_squares(size.squares(), size, Wanted::OneOfEachClass(Vec::new()))
     }
 
-    /// Makes an iterator over one solution of each class that has solutions with queens on all of these squares: the
-    /// smallest one of these.
+    /// Makes an iterator over the solutions with queens on the given squares, of which it returns only the smallest one of
+    /// each class.
     ///
     /// # Errors
     ///

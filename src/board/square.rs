@@ -52,8 +52,8 @@ impl Square {
     }
 }
 
-/// Returns the squares on which the queens of a solution may stand that has queens on all of these squares: these, and
-/// those that they do not attack. A square may be named twice.
+/// Returns where queens may stand if some queens are placed: on the squares of these queens, and on all squares that they do
+/// not attack. A square may be named twice.
 ///
 /// # Errors
 ///

@@ -63,8 +63,8 @@ pub struct Outcome {
     pub journal: Option<PathBuf>,
     /// The reason why the journal lacks the last lines, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
-    /// The units for which journals hold different counts. Those of which none is used are missing, and the same count
-    /// counts them once more.
+    /// The units for which journals hold different counts. If none of its counts is used, a unit is missing, and another run
+    /// of the count counts it once more.
     pub differences: Vec<Difference>,
     /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,

@@ -91,8 +91,8 @@ impl Records {
         Agreement::compare(total, plan.size().published().total)
     }
 
-    /// Returns the shards that have to be run for a pass, if the plan is cut into this number of shards: those of which
-    /// units are missing that no process is counting. If no journal holds a line of the pass, these are all shards.
+    /// Returns the shards that have to be run for a pass, if the plan is cut into this number of shards. Such a shard has
+    /// missing units that no process is counting. If no journal holds a line of the pass, these are all shards.
     ///
     /// Processes are noticed by the locks of their journals. Some file systems do not show locks of other hosts.
     ///

@@ -118,7 +118,7 @@ fn a_comparison_is_that_of_the_journals_as_they_were() {
     assert_eq!(records.compare(), Some(both));
 }
 
-/// One pass holds three units of another one's eight, or the other way round. A total takes each unit once.
+/// Each pass has finished another half of the units, and then one of them has finished all. A total takes each unit once.
 #[test]
 fn a_total_of_two_passes_takes_each_unit_once() {
     let folder = fresh_folder("library-passes");

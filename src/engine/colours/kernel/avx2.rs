@@ -1,4 +1,4 @@
-//! 32 labels in one vector. Population counts come from a table of nibbles.
+//! 32 lanes in one vector. Population counts come from a table of nibbles.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! 64 labels in one vector, with population counts of bytes and sums of products.
+//! 64 lanes in one vector, with population counts of bytes and sums of products.
 
 use std::arch::x86_64::*;
 

@@ -44,17 +44,10 @@ macro_rules! loops {
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
                 if let Some(first_label) = layer.first_label {
-                    for (set_number, section) in pieces(leaf.sections) {
-                        let Some(rows) = &matrix_rows[set_number] else { continue };
-                        let entries = &mut entries[rows.clone()];
-                        for (completions, groups) in pieces(section) {
-                            of_length!(completions, |groups| for group in groups {
-                                let (label, hits) = hits(group, open);
-                                let entries = chunks_mut(&mut entries[label].0);
-                                add_hits_in_order(&mut entries[first_label / LANES % entries.len()], hits);
-                            });
-                        }
-                    }
+                    count_layer(leaf, matrix_rows, entries, open, |entries, hits| {
+                        let of_layers = chunks_mut(&mut entries.0);
+                        add_hits_in_order(&mut of_layers[first_label / LANES % of_layers.len()], hits);
+                    });
                     continue;
                 }
                 layer.map_labels_to_lanes(lane_maps);
@@ -62,15 +55,30 @@ macro_rules! loops {
                 for lane_map in &*lane_maps {
                     indices.extend(index_of_lanes(lane_map));
                 }
-                for (set_number, section) in pieces(leaf.sections) {
-                    let Some(rows) = &matrix_rows[set_number] else { continue };
-                    let entries = &mut entries[rows.clone()];
-                    for (completions, groups) in pieces(section) {
-                        of_length!(completions, |groups| for group in groups {
-                            let (label, hits) = hits(group, open);
-                            add_hits(&mut entries[label], hits, indices.as_chunks().0, layer.labels);
-                        });
-                    }
+                count_layer(leaf, matrix_rows, entries, open, |entries, hits| {
+                    add_hits(entries, hits, indices.as_chunks().0, layer.labels);
+                });
+            }
+        }
+
+        /// Adds the hits of a layer to the entries. `add_hits` knows the label of each lane.
+        $(#[$compiled])*
+        #[inline]
+        fn count_layer(
+            leaf: &LeafCode<'_>,
+            matrix_rows: &MatrixRows,
+            entries: &mut [Entries],
+            open: &Open,
+            add_hits: impl Fn(&mut Entries, Vector),
+        ) {
+            for (set_number, section) in pieces(leaf.sections) {
+                let Some(rows) = &matrix_rows[set_number] else { continue };
+                let entries = &mut entries[rows.clone()];
+                for (completions, groups) in pieces(section) {
+                    of_length!(completions, |groups| for group in groups {
+                        let (label, hits) = hits(group, open);
+                        add_hits(&mut entries[label], hits);
+                    });
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! 64 labels in four vectors, with population counts of bytes. One instruction picks bytes from four vectors.
+//! 64 lanes in four vectors, with population counts of bytes. One instruction picks bytes from four vectors.
 
 use std::arch::aarch64::*;
 
