@@ -103,8 +103,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_glossary_describes_each_kernel_as_the_help_does() {
-        let page = include_str!("../../docs/GLOSSARY.md");
+    fn the_page_on_performance_describes_each_kernel_as_the_help_does() {
+        let page = include_str!("../../docs/PERFORMANCE.md");
         for (kernel, summary) in Kernel::NAMES.into_iter().zip(KERNEL_SUMMARIES) {
             let row = format!("| `{kernel}` | {summary} |");
             assert!(page.contains(&row), "{row}");

@@ -41,7 +41,7 @@
 //! time, and a placement that conflicts with a queen of the tree is not tested with the placements below this queen.
 //! docs/COLOURS.md derives the method.
 //!
-//! **Time.** docs/CLUSTER.md has the times of boards. **Memory** for each thread: see [`worker_bytes`].
+//! **Time.** docs/PERFORMANCE.md has the times of boards. **Memory** for each thread: see [`worker_bytes`].
 //!
 //! **Invariants.** The number of units, and what each of them counts, depend on n alone.
 //!

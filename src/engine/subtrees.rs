@@ -34,7 +34,7 @@
 //!   two rows, and three comparisons decide which of them are legal. Counts are 7 to 10 % faster than with passes
 //!   over these rows.
 //!
-//! docs/lab.md lists the variants that were tried and lost.
+//! src/engine/NOTES.md lists the variants that were tried and lost.
 //!
 //! **Time.** At n = 16, 14 children are made for each solution and 8 of them are kept. **Memory** 4 KiB for each row
 //! and thread, and 6 bytes for each unit.

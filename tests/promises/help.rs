@@ -1,5 +1,5 @@
 //! Promise: every command and every option has a help text, and docs/PERFORMANCE.md
-//! describes engines, and docs/GLOSSARY.md kernels, in the words of the help.
+//! describes engines and kernels in the words of the help.
 //! CONTRIBUTING.md makes this promise under "Every option".
 
 use crate::common::{output, printed, stderr, stdout};

@@ -1,5 +1,5 @@
 //! Promise: the second count finds the count of every unit on mirrored data, and `merge` compares the two counts
-//! unit by unit. docs/Q28.md makes this promise under "Compare", and docs/COLOURS.md under "The second count".
+//! unit by unit. docs/CLUSTER.md and docs/COLOURS.md make this promise.
 
 use std::collections::BTreeSet;
 use std::fs;
