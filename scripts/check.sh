@@ -58,7 +58,7 @@ modules() {
 # links [FOLDER]: the files and headings that documents link exist, and so do the files that they name.
 links() (
   cd "${1:-.}"
-  documents=(*.md docs/*.md scripts/*.md scripts/*/*.md)
+  documents=(*.md docs/*.md src/engine/*.md scripts/*/*.md)
   headings() { sed -n 's/^#\+ //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'; }
   leads_somewhere() {
     local file=${2%%#*}

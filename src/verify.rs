@@ -313,8 +313,8 @@ mod tests {
         }
     }
 
-    /// docs/RESULTS.md publishes seeds. They choose these units, which are from `choose` in scripts/check-unit.py, of
-    /// n = 24 and of a part of n = 24 that two passes hold together.
+    /// Totals are published with seeds, as in docs/RESULTS.md. Seeds choose these units, which are from `choose` in
+    /// scripts/check-unit.py, of n = 24 and of a part of n = 24 that two passes hold together.
     #[test]
     fn published_seeds_choose_the_units_that_another_program_chooses() {
         let whole: Vec<usize> = (0..677_294).collect();
