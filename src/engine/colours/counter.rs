@@ -30,6 +30,10 @@ use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
 use crate::engine::unit::{Counter, Interrupt, Pass};
 
+/// Hits of the heavy colour are rare if it has more queens than the light one by this many tenths of n. Measured with AVX2
+/// for n = 18 to 24: from three tenths on, skipping groups without hits gains, and below it loses.
+const RARE_HITS_TENTHS: u32 = 3;
+
 /// A counter of units on one thread.
 pub(super) struct ColoursCounter<'a> {
     units: &'a UnitList,
@@ -72,10 +76,14 @@ impl<'a> ColoursCounter<'a> {
     /// The colour with fewer queens is the light one. If both have equally many, black is light, because white has more
     /// hits, as measured.
     fn begin(&mut self, batch: &Batch, cancel: &Cancel) -> Result<(), Interrupt> {
-        let Self { units, white, black, class_pair, light, heavy, .. } = self;
+        let Self { units, white, black, class_pair, light, heavy, matrix, .. } = self;
         // There are a white queens in even rows, and in odd rows equally many or one fewer.
         let white_queens = batch.a + units.white_in_odd_rows(batch.a);
-        let is_white_light = 2 * white_queens < units.size.get();
+        let black_queens = units.size.get() - white_queens;
+        let is_white_light = white_queens < black_queens;
+        matrix.expect_rare_hits(
+            10 * white_queens.abs_diff(black_queens) >= RARE_HITS_TENTHS * units.size.get(),
+        );
         let (of_light, of_heavy) = if is_white_light { (white, black) } else { (black, white) };
         if !class_pair.contains(&batch.units.start) {
             light.begin_class_pair(of_light, units, batch);

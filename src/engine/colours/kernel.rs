@@ -78,6 +78,8 @@ pub(super) struct Coefficients {
     pub(super) digits: [Vec<Bytes>; DIGITS],
     /// The number of digits of each row after the first one. Few rows have any.
     pub(super) upper_digits_len: Vec<u8>,
+    /// Whether most groups have no hits with a layer. Kernels give the same totals with any answer.
+    pub(super) are_of_rare_hits: bool,
 }
 
 /// For each digit of the coefficients, eight sums of hits times digits. The sum of all eight is the total of the digit.

@@ -84,6 +84,11 @@ impl Matrix {
         Ok(())
     }
 
+    /// Says whether the hits of the heavy colour are rare in the batches that follow.
+    pub(super) fn expect_rare_hits(&mut self, are_rare: bool) {
+        self.coefficients.are_of_rare_hits = are_rare;
+    }
+
     /// Returns the rows of a block of the light list.
     pub(super) fn block(&mut self, number: usize) -> &mut [Entries] {
         &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]

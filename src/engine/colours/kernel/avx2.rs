@@ -6,6 +6,7 @@ use super::Tile;
 use crate::engine::vectors::avx2;
 
 const LANES: usize = 32;
+const SKIPS_GROUPS: bool = true;
 
 type Vector = __m256i;
 type Sums = __m256i;
@@ -31,6 +32,16 @@ fn store(bytes: &mut [u8; LANES], vector: Vector) {
 #[target_feature(enable = "avx2")]
 fn and(a: Vector, b: Vector) -> Vector {
     _mm256_and_si256(a, b)
+}
+
+#[target_feature(enable = "avx2")]
+fn or(a: Vector, b: Vector) -> Vector {
+    _mm256_or_si256(a, b)
+}
+
+#[target_feature(enable = "avx2")]
+fn is_zero(a: Vector) -> bool {
+    _mm256_testz_si256(a, a) == 1
 }
 
 #[target_feature(enable = "avx2")]

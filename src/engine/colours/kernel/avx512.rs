@@ -11,6 +11,8 @@ type Sums = __m512i;
 type Index = [Bytes; 1];
 
 const LANES: usize = MAX_LANES;
+/// Counting the bits of a vector takes one instruction, so there is too little to save.
+const SKIPS_GROUPS: bool = false;
 
 loops! {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi,avx512vnni,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
@@ -29,6 +31,16 @@ fn store(bytes: &mut [u8; LANES], vector: Vector) {
 #[target_feature(enable = "avx512f")]
 fn and(a: Vector, b: Vector) -> Vector {
     _mm512_and_si512(a, b)
+}
+
+#[target_feature(enable = "avx512f")]
+fn or(a: Vector, b: Vector) -> Vector {
+    _mm512_or_si512(a, b)
+}
+
+#[target_feature(enable = "avx512f")]
+fn is_zero(a: Vector) -> bool {
+    _mm512_test_epi64_mask(a, a) == 0
 }
 
 #[target_feature(enable = "avx512bw")]

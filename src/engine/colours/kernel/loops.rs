@@ -93,12 +93,31 @@ macro_rules! loops {
             totals: &mut [Totals],
             scratch: &mut LeafScratch,
         ) {
+            // Two loops are compiled, because a question in the only one would cost time on every group.
+            if SKIPS_GROUPS && coefficients.are_of_rare_hits {
+                sum_layers::<true>(leaf, words, matrix_rows, coefficients, totals, scratch);
+            } else {
+                sum_layers::<false>(leaf, words, matrix_rows, coefficients, totals, scratch);
+            }
+        }
+
+        /// Does what [`sum_leaf`] does. If `SKIPS`, a group without hits with a layer ends as soon as that is known.
+        $(#[$compiled])*
+        #[inline]
+        fn sum_layers<const SKIPS: bool>(
+            leaf: &LeafCode<'_>,
+            words: Words<'_>,
+            matrix_rows: &MatrixRows,
+            coefficients: &Coefficients,
+            totals: &mut [Totals],
+            scratch: &mut LeafScratch,
+        ) {
             let LeafScratch { lanes, planes, open, .. } = scratch;
             lanes.cut::<LANES>(words);
             for layer in lanes.layers() {
                 open_all(leaf, words, &layer, planes, open);
                 if let Some(first_label) = layer.first_label {
-                    sum_layer(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
+                    sum_layer::<SKIPS>(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
                         let of_layers = chunks(&coefficients.0);
                         let of_lanes = &of_layers[first_label / LANES % of_layers.len()];
                         add_products_in_order(sums, hits, of_lanes)
@@ -106,7 +125,7 @@ macro_rules! loops {
                     continue;
                 }
                 let labels = index_of_labels(layer.labels);
-                sum_layer(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
+                sum_layer::<SKIPS>(leaf, matrix_rows, coefficients, totals, open, |sums, hits, coefficients| {
                     add_products(sums, hits, coefficients, &labels)
                 });
             }
@@ -115,7 +134,7 @@ macro_rules! loops {
         /// Adds the hits of a layer times their coefficients to the totals. `add_products` knows the label of each lane.
         $(#[$compiled])*
         #[inline]
-        fn sum_layer(
+        fn sum_layer<const SKIPS: bool>(
             leaf: &LeafCode<'_>,
             matrix_rows: &MatrixRows,
             coefficients: &Coefficients,
@@ -132,6 +151,9 @@ macro_rules! loops {
                 let mut upper = [zero(); DIGITS - 1];
                 for (completions, groups) in pieces(section) {
                     of_length!(completions, |groups| for group in groups {
+                        if SKIPS && !has_hits(group, open) {
+                            continue;
+                        }
                         let (label, hits) = hits(group, open);
                         lowest = add_products(lowest, hits, &lowest_digits[label]);
                         for (sum, digits) in upper.iter_mut().zip(upper_digits).take(upper_len[label].into()) {
@@ -217,12 +239,33 @@ macro_rules! loops {
             (*label as usize, hits)
         }
 
-        /// Returns the hits of a completion with each lane: the number of the lane's words that both halves leave open.
+        /// Returns whether a group has a hit with any lane.
+        $(#[$compiled])*
+        #[inline]
+        fn has_hits<const LEN: usize>(group: &[u32; LEN], open: &Open) -> bool {
+            let [_label, first, others @ ..] = group.as_slice() else {
+                unreachable!("a label and completions")
+            };
+            let mut words = words_of(*first, open);
+            for completion in others {
+                words = or(words, words_of(*completion, open));
+            }
+            !is_zero(words)
+        }
+
+        /// Returns the hits of a completion with each lane: the number of the lane's words that fit it.
         $(#[$compiled])*
         #[inline]
         fn hits_of(completion: u32, open: &Open) -> Vector {
+            bit_counts(words_of(completion, open))
+        }
+
+        /// Returns the words that fit a completion: those that both halves leave open.
+        $(#[$compiled])*
+        #[inline]
+        fn words_of(completion: u32, open: &Open) -> Vector {
             let [one, other] = unpack(completion);
-            bit_counts(and(load(open.at(one)), load(open.at(other))))
+            and(load(open.at(one)), load(open.at(other)))
         }
 
         /// Finds the words of a layer that each square and each combination of a leaf leaves open.

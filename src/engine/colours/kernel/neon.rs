@@ -11,6 +11,7 @@ type Sums = uint32x4_t;
 type Index = [Bytes; 1];
 
 const LANES: usize = MAX_LANES;
+const SKIPS_GROUPS: bool = true;
 
 loops! {
     #[target_feature(enable = "neon")]
@@ -33,6 +34,16 @@ fn store(bytes: &mut [u8; LANES], vector: Vector) {
 #[target_feature(enable = "neon")]
 fn and(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| vandq_u8(a[at], b[at]))
+}
+
+#[target_feature(enable = "neon")]
+fn or(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| vorrq_u8(a[at], b[at]))
+}
+
+#[target_feature(enable = "neon")]
+fn is_zero([a, b, c, d]: Vector) -> bool {
+    vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) == 0
 }
 
 #[target_feature(enable = "neon")]

@@ -12,6 +12,8 @@ type Index = [Bytes; 1];
 
 /// The number of lanes of a layer.
 const LANES: usize = MAX_LANES;
+/// Whether it saves time to find out first that a group has no hits, where most groups have none.
+const SKIPS_GROUPS: bool = true;
 
 loops! {}
 
@@ -33,6 +35,16 @@ fn store(bytes: &mut [u8; LANES], vector: Vector) {
 /// Returns the bits that both vectors have.
 fn and(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|at| a[at] & b[at])
+}
+
+/// Returns the bits that one of the vectors or both have.
+fn or(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|at| a[at] | b[at])
+}
+
+/// Returns whether no bit is set.
+fn is_zero(a: Vector) -> bool {
+    a == [0; 8]
 }
 
 /// Adds byte by byte. No sum exceeds a byte, because a group has at most eight completions with up to eight hits each.

@@ -170,7 +170,8 @@ fn every_kernel_counts_what_plain_loops_count() {
         let digits = [(); DIGITS].map(|()| {
             (0..2 * labels).map(|_| Bytes([(); BLOCK_LABELS].map(|()| random.u8(..)))).collect()
         });
-        let coefficients = Coefficients { digits, upper_digits_len };
+        let coefficients =
+            Coefficients { digits, upper_digits_len, are_of_rare_hits: round % 2 == 0 };
 
         for kernel in kernels() {
             let mut scratch = Scratch::default();
@@ -308,7 +309,8 @@ fn every_kernel_sums_the_longest_section() {
     words.resize(512 + SLACK, 0);
     let block = Words { len: 512, padded: &words };
     let digits = [(); DIGITS].map(|()| vec![Bytes([u8::MAX; BLOCK_LABELS])]);
-    let coefficients = Coefficients { digits, upper_digits_len: vec![DIGITS as u8 - 1] };
+    let coefficients =
+        Coefficients { digits, upper_digits_len: vec![DIGITS as u8 - 1], are_of_rare_hits: false };
     let mut rows = [const { None }; MAX_SETS];
     rows[0] = Some(0..1);
     for kernel in kernels() {
