@@ -125,7 +125,12 @@ impl Code {
 }
 
 /// A label and completions with this label.
-pub(super) type Group = [u32; 1 + MAX_GROUP];
+pub(super) type Group = [u32; group_len(MAX_GROUP)];
+
+/// Returns the length of a group with this number of completions.
+pub(super) const fn group_len(completions: usize) -> usize {
+    1 + completions
+}
 
 /// The groups for a section, by the number of their completions.
 #[derive(Default)]

@@ -196,8 +196,8 @@ impl<'a> Compiler<'a> {
         for set in sets {
             let rows_left = &set.rows[depth..];
             let (one_half, other_half) = rows_left.split_at(rows_left.len() / 2);
-            let ones = leaf.halves(one_half);
-            let others = leaf.halves(other_half);
+            let ones = leaf.halves_filling(one_half);
+            let others = leaf.halves_filling(other_half);
             let most_completions = ones.len() * others.len();
             let has_room = leaf.halves.len() <= limits.leaf_planes
                 && most_completions <= limits.section_completions;

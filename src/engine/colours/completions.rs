@@ -22,7 +22,7 @@ pub(super) struct Leaf {
     /// The queens of each half.
     pub(super) halves: Vec<Queens>,
     /// Some of the last rows as bits, and the halves that fill them.
-    halves_of: Vec<(u32, Range<usize>)>,
+    filling: Vec<(u32, Range<usize>)>,
     completions: Completions,
     /// The labels and the packed halves of the completions that were found.
     found: Vec<(u32, u32)>,
@@ -40,8 +40,8 @@ impl Leaf {
         self.combinations.clear();
         self.halves.clear();
         self.halves.push(Queens::default());
-        self.halves_of.clear();
-        self.halves_of.push((0, 0..1));
+        self.filling.clear();
+        self.filling.push((0, 0..1));
     }
 
     /// Adds the free squares of a row.
@@ -55,17 +55,18 @@ impl Leaf {
             self.squares.push(pack(first_bit, other_bit));
             self.halves.push(Queens::default().with(row, column));
         }
-        self.halves_of.push((1 << row, start..self.halves.len()));
+        self.filling.push((1 << row, start..self.halves.len()));
     }
 
     /// Returns the halves that fill these rows, adding them if they are new.
-    pub(super) fn halves(&mut self, rows: &[u32]) -> Range<usize> {
+    pub(super) fn halves_filling(&mut self, rows: &[u32]) -> Range<usize> {
         let row_bits = rows.iter().fold(0, |bits, row| bits | 1 << row);
-        if let Some((_, known)) = self.halves_of.iter().find(|(known, _)| *known == row_bits) {
+        if let Some((_, known)) = self.filling.iter().find(|(known, _)| *known == row_bits) {
             return known.clone();
         }
-        let squares = self.halves(&rows[..1]);
-        let of_other_rows = self.halves(&rows[1..]);
+        assert!(rows.len() > 1, "the squares of each row were added");
+        let squares = self.halves_filling(&rows[..1]);
+        let of_other_rows = self.halves_filling(&rows[1..]);
         let start = self.halves.len();
         for square in squares {
             for other in of_other_rows.clone() {
@@ -77,7 +78,7 @@ impl Leaf {
                 }
             }
         }
-        self.halves_of.push((row_bits, start..self.halves.len()));
+        self.filling.push((row_bits, start..self.halves.len()));
         start..self.halves.len()
     }
 

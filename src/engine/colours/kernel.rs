@@ -36,7 +36,9 @@
 
 use std::ops::Range;
 
-use super::code::{Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, pieces, unpack};
+use super::code::{
+    Instruction, LeafCode, MAX_GROUP, NO_BIT, OFFSET_SCALE, group_len, pieces, unpack,
+};
 use super::subsets::{MAX_ROWS, MAX_SETS};
 use crate::cancel::Cancel;
 use crate::engine::simd::Kernel;
@@ -44,10 +46,10 @@ use crate::engine::unit::Interrupt;
 pub(super) use lanes::{BLOCK_LABELS, Bytes, LABEL_SHIFT, SLACK, Words};
 use lanes::{Lanes, Layer, MAX_LANES, SLOTS};
 
-/// A row of the light matrix: a number for each label of a block.
+/// A number for each label of a block, in a row of the light matrix or of multiplicities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(super) struct Entries(pub(super) [u16; BLOCK_LABELS]);
+pub(super) struct Numbers(pub(super) [u16; BLOCK_LABELS]);
 
 /// The rows of a matrix that belong to each row set of the class: one for each label of the tree. `None` if the row set
 /// is not counted.
@@ -60,11 +62,11 @@ type Tile = [Bytes; TILE];
 
 /// A block of the light matrix, and the multiplicities of its entries, for the labels of a block of the heavy list.
 pub(super) struct LabelPairs<'a> {
-    pub(super) entries: &'a [Entries],
-    /// Which of the entries belong to each heavy label.
+    pub(super) entries: &'a [Numbers],
+    /// The row of the entries that belongs to each heavy label.
     pub(super) rows: &'a [usize],
     /// The multiplicities of pairs of labels, in a row for each heavy label.
-    pub(super) multiplicities: &'a [Entries; BLOCK_LABELS],
+    pub(super) multiplicities: &'a [Numbers; BLOCK_LABELS],
 }
 
 /// The largest number of digits of a coefficient, because an entry of 16 bits may be counted four times.
@@ -83,6 +85,7 @@ pub(super) struct Coefficients {
 }
 
 /// For each digit of the coefficients, eight sums of hits times digits. The sum of all eight is the total of the digit.
+/// No sum wraps if the count of the unit fits 64 bits, because each sum is a part of it.
 pub(super) type Totals = [[u64; 8]; DIGITS];
 
 /// The working memory of a thread.
@@ -234,7 +237,7 @@ impl Kernel {
 
         /// Adds the hits of a leaf to the entries in the rows of each row set.
         pub(super) fn count_leaf(
-            self, leaf: &LeafCode<'_>, words: Words<'_>, matrix_rows: &MatrixRows, entries: &mut [Entries],
+            self, leaf: &LeafCode<'_>, words: Words<'_>, matrix_rows: &MatrixRows, entries: &mut [Numbers],
             scratch: &mut LeafScratch,
         );
 
@@ -248,7 +251,7 @@ impl Kernel {
         /// `shift` bits and cut to a byte under the mask, into these rows, one for each label of the light block.
         /// Returns the largest entry.
         pub(super) fn make_digits(
-            self, pairs: &LabelPairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], rows: &[usize],
+            self, pairs: &LabelPairs<'_>, shift: u32, mask: u8, to: &mut [Bytes], to_rows: &[usize],
         ) -> u16;
     }
 }

@@ -173,7 +173,7 @@ impl List {
         fitting.resize(centre.columns.len(), 0);
         for label in &to_list[from..] {
             let start = found_len;
-            let columns = board.label(*label);
+            let columns = board.columns_of(*label);
             // There is no branch here, because it could not be predicted.
             let mut len = 0;
             for one in &centre.columns {

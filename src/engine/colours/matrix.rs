@@ -18,7 +18,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{BLOCK_LABELS, Bytes, Coefficients, DIGITS, Entries, LabelPairs, Totals};
+use super::kernel::{BLOCK_LABELS, Bytes, Coefficients, DIGITS, LabelPairs, Numbers, Totals};
 use super::limits::Limits;
 use super::role::Role;
 use super::squares::Parity;
@@ -35,7 +35,7 @@ const MAX_MULTIPLICITY: u32 = 4;
 pub(super) struct Matrix {
     /// The entries: for each block of the light list, for each row set that is being counted, a row for each label of
     /// the light tree.
-    entries: Vec<Entries>,
+    entries: Vec<Numbers>,
     /// The number of rows that each block of the light list has.
     rows_of_block: usize,
     coefficients: Coefficients,
@@ -79,7 +79,7 @@ impl Matrix {
             if cancel.is_cancelled() {
                 return Err(Interrupt::Cancelled);
             }
-            self.entries.resize(self.entries.len() + rows_of_block, Entries([0; BLOCK_LABELS]));
+            self.entries.resize(self.entries.len() + rows_of_block, Numbers([0; BLOCK_LABELS]));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Matrix {
     }
 
     /// Returns the rows of a block of the light list.
-    pub(super) fn block(&mut self, number: usize) -> &mut [Entries] {
+    pub(super) fn block(&mut self, number: usize) -> &mut [Numbers] {
         &mut self.entries[number * self.rows_of_block..][..self.rows_of_block]
     }
 
@@ -108,6 +108,7 @@ impl Matrix {
         self.coefficients.clear(odd_ranks.len() * heavy_tree.labels_len);
         let light_tree = &light.program.tree;
         let mut room_for_light_rows = [0; BLOCK_LABELS];
+        // The two colours share their labels: those of the heavy list are those of the light tree.
         let light_rows = rows_of_labels(light_tree, heavy_labels, &mut room_for_light_rows);
         let mut room_for_heavy_rows = [0; BLOCK_LABELS];
         for block in light.list.blocks() {
@@ -155,7 +156,7 @@ fn rows_of_labels<'a>(
 ) -> &'a [usize] {
     let rows = &mut room[..labels.len()];
     for (row, label) in rows.iter_mut().zip(labels) {
-        *row = tree.label(*label);
+        *row = tree.index_of(*label);
     }
     rows
 }
@@ -207,7 +208,7 @@ impl Coefficients {
 /// The multiplicities of the pairs of labels of two blocks, a heavy one and a light one.
 struct PairMultiplicities<'a> {
     /// A row for each heavy label, with a multiplicity for each light label.
-    rows: [Entries; BLOCK_LABELS],
+    rows: [Numbers; BLOCK_LABELS],
     /// The pairs with a label that ties with the white rows. Their multiplicities depend on y.
     ties: &'a mut Vec<Tie>,
 }
@@ -235,7 +236,7 @@ impl<'a> PairMultiplicities<'a> {
         let heavy_factors = factors(multiplicities, light_parity.other(), heavy_labels);
         let light_known = light_factors.map(Option::unwrap_or_default);
         let heavy_known = heavy_factors.map(Option::unwrap_or_default);
-        let rows = heavy_known.map(|heavy| Entries(light_known.map(|light| heavy * light)));
+        let rows = heavy_known.map(|heavy| Numbers(light_known.map(|light| heavy * light)));
         ties.clear();
         if light_factors.iter().chain(&heavy_factors).all(Option::is_some) {
             return Self { rows, ties };

@@ -155,10 +155,9 @@ impl SubBoard {
         self.words[row as usize][column as usize]
     }
 
-    /// Returns the label of the placements that take these columns, or the columns of the placements that have this
-    /// label.
-    pub(super) fn label(&self, columns: u32) -> u32 {
-        columns ^ self.complement
+    /// Returns the columns of the placements that have this label.
+    pub(super) fn columns_of(&self, label: u32) -> u32 {
+        label ^ self.complement
     }
 
     /// Returns the bits of all diagonals.

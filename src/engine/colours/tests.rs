@@ -18,7 +18,7 @@ use crate::engine::count_domains;
 use crate::engine::tests::{kernels, random, size};
 use crate::engine::unit::Interrupt;
 
-/// Makes limits, some of them tiny. Entries of small boards have few bits, so digits are short.
+/// Makes limits, some of them tiny. Numbers of small boards have few bits, so digits are short.
 fn tiny(size: BoardSize, random: &mut fastrand::Rng) -> Limits {
     let mut limits = Limits::new(size);
     let mut some = |tiny: &mut dyn FnMut(&mut Limits, &mut fastrand::Rng)| {
@@ -171,14 +171,13 @@ fn a_list_has_each_placement_once() {
             let tag = |word: &u64| (word >> LABEL_SHIFT) as usize;
             let untagged = |word: &u64| word & ((1 << LABEL_SHIFT) - 1);
             let words = block.words.own().iter();
-            listed.extend(words.map(|word| (block.labels[tag(word)], untagged(word))));
+            let columns = |word: &u64| board.columns_of(block.labels[tag(word)]);
+            listed.extend(words.map(|word| (columns(word), untagged(word))));
         }
         let mut placed = Vec::new();
         let mut tree = Tree::new(&Arc::new(board.clone()));
         tree.begin_rows(rows);
-        tree.each_placement(&cancel, &mut |columns, word| {
-            placed.push((board.label(columns), word));
-        });
+        tree.each_placement(&cancel, &mut |columns, word| placed.push((columns, word)));
         listed.sort_unstable();
         placed.sort_unstable();
         assert_eq!(listed.len(), placed.len(), "rows {rows:x}");

@@ -88,7 +88,7 @@ impl Tree {
         self.labels.resize(board.columns as usize + 1, DROPPED);
         let mut labels_end = 0;
         for label in labels {
-            self.labels[board.label(label) as usize] = labels_end;
+            self.labels[board.columns_of(label) as usize] = labels_end;
             labels_end += 1;
         }
         self.labels_len = labels_end as usize;
@@ -156,8 +156,8 @@ impl Tree {
     }
 
     /// Returns the index of a label among the labels of the tree.
-    pub(super) fn label(&self, label: u32) -> usize {
-        let index = self.labels[self.board.label(label) as usize];
+    pub(super) fn index_of(&self, label: u32) -> usize {
+        let index = self.labels[self.board.columns_of(label) as usize];
         assert!(index != DROPPED, "a label of a batch is a label of its class");
         index as usize
     }

@@ -6,37 +6,38 @@ use crate::board::solutions::Node;
 pub(super) const CAPACITY: usize = 256;
 
 /// The number of lanes of the widest vector. A whole vector may be written after the last node.
-const LANES: usize = 16;
+const MAX_LANES: usize = 16;
 
 /// The nodes of one row. Each field of the nodes has its own array, so that one vector load reads a field of many
 /// nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     /// The columns, falling, rising and free squares of each [`Node`], with room for a vector after the last one.
-    fields: [[u32; CAPACITY + LANES]; 4],
+    fields: [[u32; CAPACITY + MAX_LANES]; 4],
     pub(super) len: usize,
 }
 
 impl Level {
-    pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + LANES]; 4], len: 0 };
+    pub(super) const EMPTY: Self = Self { fields: [[0; CAPACITY + MAX_LANES]; 4], len: 0 };
 
     /// Returns each field of the `W` nodes from `at` on, where `W` is at most 16.
     ///
     /// The order of passes guarantees that `at` is below the capacity, so the remainder changes nothing. But it shows
     /// the compiler that no bounds check is needed. With a bounds check, counts take 4 to 9 % longer.
     pub(super) fn lanes<const W: usize>(&self, at: usize) -> [&[u32; W]; 4] {
-        const { assert!(W <= LANES) };
+        const { assert!(W <= MAX_LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
         let fields = self.fields.each_ref();
-        fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most LANES"))
+        fields.map(|field| field[at % CAPACITY..].first_chunk().expect("W is at most MAX_LANES"))
     }
 
     /// Returns each field of the `W` nodes from `at` on, to be written.
     pub(super) fn lanes_mut<const W: usize>(&mut self, at: usize) -> [&mut [u32; W]; 4] {
-        const { assert!(W <= LANES) };
+        const { assert!(W <= MAX_LANES) };
         debug_assert!(at < CAPACITY, "a level overflows");
         let fields = self.fields.each_mut();
-        fields.map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most LANES"))
+        fields
+            .map(|field| field[at % CAPACITY..].first_chunk_mut().expect("W is at most MAX_LANES"))
     }
 
     /// Writes a node to this place, which may be in use or be the first one after the last node.

@@ -94,7 +94,7 @@ fn within_sixteen(places: Vector, first: i8) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
+fn add_hits(entries: &mut Numbers, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
     const { assert!(3 * 8 * MAX_GROUP <= 255, "a byte has room for the hits of three lanes") };
     let halves = [
         _mm256_permute4x64_epi64::<0b01_00_01_00>(hits),
@@ -221,8 +221,8 @@ fn transpose_words(words: Words<'_>, starts: &[u32; LANES], planes: &mut [[u8; L
             let halves: &[[u64; 4]] = chunks::<_, 8, 4>(words);
             [avx2::load::<u64, 4>(&halves[0]), avx2::load::<u64, 4>(&halves[1])]
         });
-        let [a, b, c, d] = transpose_four(lanes.map(|[first, _]| first));
-        let [e, f, g, h] = transpose_four(lanes.map(|[_, last]| last));
+        let [a, b, c, d] = transpose_four(lanes.map(|[first_four, _]| first_four));
+        let [e, f, g, h] = transpose_four(lanes.map(|[_, last_four]| last_four));
         let rows = swap::<4>([a, b, c, d, e, f, g, h], 0x0f);
         let rows = swap::<1>(swap::<2>(rows, 0x33), 0x55);
         for bit in 0..8 {

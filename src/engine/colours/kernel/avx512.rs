@@ -66,7 +66,7 @@ fn pick(bytes: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
+fn add_hits(entries: &mut Numbers, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
     let [low, high] = chunks_mut(&mut entries.0) else { unreachable!("two halves") };
     let mut sums = [avx512::load::<u16, 32>(low), avx512::load::<u16, 32>(high)];
     for lane_map in lane_maps {

@@ -72,18 +72,9 @@ impl Lanes {
     #[expect(clippy::cast_possible_truncation, reason = "eight words in a lane, 64 labels")]
     #[inline(always)]
     pub(super) fn cut<const LANES: usize>(&mut self, words: Words<'_>) {
-        let mut ends = [0_u32; BLOCK_LABELS];
-        for (at, word) in (1..).zip(words.own()) {
-            ends[(word >> LABEL_SHIFT) as usize % BLOCK_LABELS] = at;
-        }
-        let mut label_starts = [0_u32; BLOCK_LABELS];
-        let mut start = 0;
-        for (label_start, end) in label_starts.iter_mut().zip(&mut ends) {
-            // A label without words has the end 0.
-            *end = start.max(*end);
-            *label_start = start;
-            start = *end;
-        }
+        let ends = ends_of_labels(words);
+        let label_starts: [u32; BLOCK_LABELS] =
+            std::array::from_fn(|label| if label == 0 { 0 } else { ends[label - 1] });
         let Self { starts, present, labels, len, ordered } = self;
         ordered.clear();
         find_ordered_layers::<LANES>(&label_starts, &ends, ordered);
@@ -138,6 +129,22 @@ impl Lanes {
             first_label: self.ordered.get(first_lane / LANES).copied(),
         })
     }
+}
+
+/// Returns for each label where its words end, which is where the words of the next label begin.
+#[inline(always)]
+fn ends_of_labels(words: Words<'_>) -> [u32; BLOCK_LABELS] {
+    let mut ends = [0; BLOCK_LABELS];
+    for (end, word) in (1..).zip(words.own()) {
+        ends[(word >> LABEL_SHIFT) as usize % BLOCK_LABELS] = end;
+    }
+    // A label without words ends where the one before it ends.
+    let mut last_end = 0;
+    for end in &mut ends {
+        last_end = last_end.max(*end);
+        *end = last_end;
+    }
+    ends
 }
 
 /// Finds the layers that can have a lane for each of their labels in order, with words or without, so that the leaf needs no

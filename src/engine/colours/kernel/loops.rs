@@ -4,15 +4,15 @@
 /// Runs an expression on groups that have this number of completions each. Each number has a copy of the expression, in
 /// which a group is an array of a known length, because loops over such arrays are unrolled.
 macro_rules! of_length {
-    ($completions:expr, |$groups:ident| $body:expr) => {
-        of_length!($completions, |$groups| $body, 1 2 3 4 5 6 7 8)
+    ($completions:expr, $groups:ident => $body:expr) => {
+        of_length!($completions, $groups => $body, 1 2 3 4 5 6 7 8)
     };
-    ($completions:expr, |$groups:ident| $body:expr, $($each:literal)*) => {
+    ($completions:expr, $groups:ident => $body:expr, $($each:literal)*) => {
         const { assert!([$($each),*].len() == MAX_GROUP, "an arm for each length") };
         match $completions {
             $($each => {
                 const { assert!($each <= MAX_GROUP, "its hits might not fit a byte") };
-                let ($groups, rest) = $groups.as_chunks::<{ 1 + $each }>();
+                let ($groups, rest) = $groups.as_chunks::<{ group_len($each) }>();
                 assert!(rest.is_empty(), "whole groups");
                 $body
             })*
@@ -25,8 +25,8 @@ macro_rules! of_length {
 macro_rules! loops {
     ($(#[$compiled:meta])*) => {
         use super::{
-            Bytes, DIGITS, Entries, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
-            LabelPairs, MatrixRows, Planes, PLANES, TILE, Totals, Coefficients, Words, unpack, chunks, chunks_mut,
+            Bytes, DIGITS, Numbers, Layer, LeafCode, LeafScratch, MAX_GROUP, Open, OFFSET_SCALE,
+            LabelPairs, MatrixRows, Planes, PLANES, TILE, Totals, Coefficients, Words, group_len, unpack, chunks, chunks_mut,
             pieces,
         };
 
@@ -36,7 +36,7 @@ macro_rules! loops {
             leaf: &LeafCode<'_>,
             words: Words<'_>,
             matrix_rows: &MatrixRows,
-            entries: &mut [Entries],
+            entries: &mut [Numbers],
             scratch: &mut LeafScratch,
         ) {
             let LeafScratch { lanes, lane_maps, indices, planes, open } = scratch;
@@ -67,15 +67,15 @@ macro_rules! loops {
         fn count_layer(
             leaf: &LeafCode<'_>,
             matrix_rows: &MatrixRows,
-            entries: &mut [Entries],
+            entries: &mut [Numbers],
             open: &Open,
-            add_hits: impl Fn(&mut Entries, Vector),
+            add_hits: impl Fn(&mut Numbers, Vector),
         ) {
             for (set_number, section) in pieces(leaf.sections) {
                 let Some(rows) = &matrix_rows[set_number] else { continue };
                 let entries = &mut entries[rows.clone()];
                 for (completions, groups) in pieces(section) {
-                    of_length!(completions, |groups| for group in groups {
+                    of_length!(completions, groups => for group in groups {
                         let (label, hits) = hits(group, open);
                         add_hits(&mut entries[label], hits);
                     });
@@ -150,7 +150,7 @@ macro_rules! loops {
                 let mut lowest = zero();
                 let mut upper = [zero(); DIGITS - 1];
                 for (completions, groups) in pieces(section) {
-                    of_length!(completions, |groups| for group in groups {
+                    of_length!(completions, groups => for group in groups {
                         if SKIPS && !has_hits(group, open) {
                             continue;
                         }
@@ -197,10 +197,10 @@ macro_rules! loops {
             shift: u32,
             mask: u8,
             to: &mut [Bytes],
-            rows: &[usize],
+            to_rows: &[usize],
         ) -> u16 {
             let mut largest = [0; TILE];
-            for (quarter, rows) in rows.chunks(TILE).enumerate() {
+            for (quarter, to_rows) in to_rows.chunks(TILE).enumerate() {
                 let mut tile = [Bytes([0; 4 * TILE]); TILE];
                 for (place, (row, factors)) in pairs.rows.iter().zip(pairs.multiplicities).enumerate() {
                     let entries: &[u16; TILE] = &chunks(&pairs.entries[*row].0)[quarter];
@@ -218,8 +218,8 @@ macro_rules! loops {
                     };
                 }
                 transpose_quarters(&mut tile);
-                for (row, bytes) in rows.iter().zip(&tile) {
-                    to[*row] = *bytes;
+                for (to_row, bytes) in to_rows.iter().zip(&tile) {
+                    to[*to_row] = *bytes;
                 }
             }
             largest.into_iter().fold(0, u16::max)

@@ -68,7 +68,7 @@ fn pick([a, b, c, d]: Vector, [places]: &Index) -> Vector {
 }
 
 #[target_feature(enable = "neon")]
-fn add_hits(entries: &mut Entries, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
+fn add_hits(entries: &mut Numbers, hits: Vector, lane_maps: &[Index], _labels: &[u8; LANES]) {
     for lane_map in lane_maps {
         let picked = pick(hits, lane_map);
         let more = picked.map(|more| [vmovl_u8(vget_low_u8(more)), vmovl_high_u8(more)]);

@@ -88,11 +88,11 @@ fn each_lane(hits: Vector, mut with: impl FnMut(usize, u8)) {
     }
 }
 
-/// Adds the hits of each lane to the entry of the lane's label. Entries stop at 65535.
+/// Adds the hits of each lane to the entry of the lane's label. Numbers stop at 65535.
 ///
 /// `labels` has the label of each lane. `lane_maps` has the same information for kernels that add many entries at once:
 /// lanes by label.
-fn add_hits(entries: &mut Entries, hits: Vector, _lane_maps: &[Index], labels: &[u8; LANES]) {
+fn add_hits(entries: &mut Numbers, hits: Vector, _lane_maps: &[Index], labels: &[u8; LANES]) {
     each_lane(hits, |lane, hits| {
         let entry = &mut entries.0[usize::from(labels[lane]) % BLOCK_LABELS];
         *entry = entry.saturating_add(hits.into());

@@ -175,7 +175,7 @@ fn every_kernel_counts_what_plain_loops_count() {
 
         for kernel in kernels() {
             let mut scratch = Scratch::default();
-            let mut entries = vec![Entries([start; BLOCK_LABELS]); 2 * labels];
+            let mut entries = vec![Numbers([start; BLOCK_LABELS]); 2 * labels];
             let counted =
                 kernel.execute(&code.0, block, &mut scratch, &cancel, |leaf, words, scratch| {
                     kernel.count_leaf(leaf, words, &rows, &mut entries, scratch);
@@ -232,7 +232,7 @@ fn every_kernel_makes_digits() {
     let mut random = random();
     for round in 0..ROUNDS {
         let largest = [60, 1000, u16::MAX][round % 3];
-        let mut row = |most: u16| Entries([(); BLOCK_LABELS].map(|()| random.u16(..=most)));
+        let mut row = |most: u16| Numbers([(); BLOCK_LABELS].map(|()| random.u16(..=most)));
         let entries: Vec<_> = (0..70).map(|_| row(largest)).collect();
         let multiplicities = [(); BLOCK_LABELS].map(|()| row(4));
         let rows = random_rows(&mut random);
