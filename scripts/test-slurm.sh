@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts boards with scripts/slurm/count.sbatch on a real Slurm cluster of six one-CPU nodes on this machine, while a
 # process and a node are killed, a node hangs, the controller is restarted, a time limit is reached and a task is
-# cancelled. Each total must be the published one. Also runs the commands of docs/SLURM.md.
+# cancelled. Each total must be the published one. Also runs the commands of docs/CLUSTER.md.
 #
 #   scripts/test-slurm.sh
 #
@@ -266,15 +266,15 @@ warned 0 counts 24 "${slow[@]}" --split-rows 1
 grep -q 'no unit was finished' <<<"$log" || fail "the log does not say that no unit was finished: $log"
 if grep '^scontrol' <<<"$log"; then fail "a run that finished no unit was requeued: $log"; fi
 
-# --- The commands of docs/SLURM.md, for a smaller board and in a folder of this test. A journal is lost on the way.
+# --- The commands of docs/CLUSTER.md, for a smaller board and in a folder of this test. A journal is lost on the way.
 # page BLOCK: runs the commands of a block, and waits until its tasks have ended.
 page() {
   local job
-  awk -v block="$1" '/^```/ { inside = /sh$/; found += inside; next } inside && found == block' docs/SLURM.md |
+  awk -v block="$1" '/^```/ { inside = /sh$/; found += inside; next } inside && found == block' docs/CLUSTER.md |
     sed "s:/shared/q26:$work/page:g; s/ 26 40 / 10 3 /; s/--array=0-39/--array=0-2/; s/--shards 40/--shards 3/
-      s:sbatch --:sbatch --cpus-per-task=1 --:" >"$work/page.sh"
-  [ -s "$work/page.sh" ] || fail "docs/SLURM.md has no block $1"
-  bash "$work/page.sh" >"$work/page.log" 2>&1 || fail "docs/SLURM.md, block $1: $(cat "$work/page.sh" "$work/page.log")"
+      s:sbatch --:sbatch --cpus-per-task=1 --:; s/srun --cpus-per-task=8/srun --cpus-per-task=1/" >"$work/page.sh"
+  [ -s "$work/page.sh" ] || fail "docs/CLUSTER.md has no block $1"
+  bash "$work/page.sh" >"$work/page.log" 2>&1 || fail "docs/CLUSTER.md, block $1: $(cat "$work/page.sh" "$work/page.log")"
   job=$(sed -n 's/^Submitted batch job //p' "$work/page.log")
   if [ -n "$job" ]; then wait_for none_queued "$job"; fi
 }
@@ -282,14 +282,16 @@ page 1
 rm "$work"/page/n10-0001-of-0003.*
 page 3
 page 2
-grep -q "^total  *$(published 10)$" "$work/page.log" || fail "docs/SLURM.md: $(cat "$work/page.log")"
+grep -q "^total  *$(published 10)$" "$work/page.log" || fail "docs/CLUSTER.md: $(cat "$work/page.log")"
 page 3
-if grep Submitted "$work/page.log"; then fail "docs/SLURM.md: a job was submitted although nothing was missing"; fi
+if grep Submitted "$work/page.log"; then fail "docs/CLUSTER.md: a job was submitted although nothing was missing"; fi
 page 4
 second=$(nqueens merge "$work/page-second" --quiet)
-[ "$second" = "$(published 10)" ] || fail "docs/SLURM.md: the second count is not complete"
+[ "$second" = "$(published 10)" ] || fail "docs/CLUSTER.md: the second pass is not complete"
 page 5
-say "the commands of docs/SLURM.md counted n = 10 twice"
+grep -q 'all with equal counts$' "$work/page.log" || fail "docs/CLUSTER.md: $(cat "$work/page.log")"
+grep -q '^recounted .*: no difference$' "$work/page.log" || fail "docs/CLUSTER.md: $(cat "$work/page.log")"
+say "the commands of docs/CLUSTER.md counted n = 10 twice"
 
 wait "$lifting"
 at_limit=$(finished limit)

@@ -1,5 +1,5 @@
 //! Promise: a damaged line costs its own units and nothing else, and a count needs no command for it. docs/JOURNAL.md makes
-//! this promise under "After damage" and "What is promised". `journal_fuzz` has random damage of every kind.
+//! this promise under "What is promised". `journal_fuzz` has random damage of every kind.
 
 use std::fs;
 use std::path::{Path, PathBuf};

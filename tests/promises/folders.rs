@@ -1,5 +1,5 @@
 //! Promise: whole counts and shards share a folder, each process skips the units that the journals of its count hold,
-//! and everything else in the folder is passed over. docs/JOURNAL.md makes this promise under "Many journals".
+//! and everything else in the folder is passed over. docs/JOURNAL.md makes this promise in its first lines.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
 //! Promise: a plan is the same on every machine and in every build, and its hash names its list of units.
-//! docs/GLOSSARY.md makes this promise under "Words", and docs/FORMAT.md under "Line 1".
+//! docs/JOURNAL.md makes this promise under "Words", and docs/FORMAT.md under "Line 1".
 
 use std::fmt::Write as _;
 

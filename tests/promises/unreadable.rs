@@ -1,5 +1,5 @@
 //! Promise: a journal that cannot be read now is not called damaged, and a folder that cannot be seen is not taken for
-//! missing. docs/JOURNAL.md makes this promise under "After damage".
+//! missing. docs/JOURNAL.md makes this promise under "What is promised".
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
