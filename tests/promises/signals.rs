@@ -1,6 +1,6 @@
 //! Promise: a signal stops a count within 0.3 s, also in the middle of a unit, and it reports its progress. A second
 //! signal ends it at once. docs/JOURNAL.md makes this promise under "What is promised", and
-//! docs/CLUSTER.md under "What schedulers can rely on".
+//! docs/CLUSTER.md under "Other schedulers".
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
