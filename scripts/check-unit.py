@@ -6,13 +6,13 @@
 It needs Python 3.9, and runs no code of nqueens. JOURNAL is a journal, or a folder of them. The script reads journals
 as docs/FORMAT.md describes them, makes the units of any engine by the rules of that page and of docs/COLOURS.md, and
 counts a unit by trying every square. A seed chooses the same units as in 'nqueens verify'. With engine colours, making
-the units takes about 20 s and 550 MB at n = 24, on one core of a Zen 4 CPU.
+the units takes about 20 s and 530 MiB at n = 24, on one Zen 4 CPU.
 
 A unit of engine colours is counted by a search of each colour, because queens of different colours share no diagonal.
 The engine counts each colour by itself, too, so both rely on the split into colours, on the units, and on how often
 these count each solution. With --solutions the script visits whole solutions, white and black queens together, and
 needs only the units and how often they count each solution. Units of other engines are always counted in this way. On
-one core of a Zen 4 CPU a unit takes:
+one Zen 4 CPU a unit takes:
 
     n                           10     12     14     16     18     20   22
     search of each colour    <1 ms  <1 ms   2 ms  12 ms  70 ms  0.5 s  3 s

@@ -4,8 +4,8 @@
 #   scripts/check.sh [--install] [STAGE ...]
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3, python3-venv) and a Rust target. Without it, a stage
-# that needs a missing package fails and names it, and optional work is skipped. Python packages and
+# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3, python3-venv, qemu-user) and Rust targets. Without
+# it, a stage that needs a missing package fails and names it, and optional work is skipped. Python packages and
 # cargo-audit are kept in target/. The last line names everything that was skipped.
 . "$(dirname "$0")/common.sh" || exit
 
@@ -58,6 +58,7 @@ modules() {
 # links [FOLDER]: the files and headings that documents link exist, and so do the files that they name.
 links() (
   cd "${1:-.}"
+  shopt -s nullglob
   documents=(*.md docs/*.md src/engine/*.md scripts/*/*.md)
   headings() { sed -n 's/^#\+ //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'; }
   leads_somewhere() {
@@ -184,6 +185,24 @@ api() {
     fail "the public items have changed; if that is meant: scripts/public-items.py >docs/public-items.txt"
 }
 
+# The program compiles for systems on which nobody tests it. Nothing is linked, so no other tool of theirs is needed.
+systems() {
+  local target present=()
+  for target in aarch64-apple-darwin x86_64-apple-darwin x86_64-unknown-freebsd; do
+    if has_target "$target"; then
+      present+=(--target "$target")
+    else
+      skip "$target, which needs rustup target add $target"
+    fi
+  done
+  [ ${#present[@]} = 0 ] || cargo check --locked "${present[@]}"
+}
+
+# has_target TARGET: whether the toolchain has it, or may install it.
+has_target() {
+  [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ] || { may_install && rustup --quiet target add "$1"; }
+}
+
 # The stated Rust version: clippy's lint `incompatible_msrv`, one of those that the stage clippy denies, holds our
 # own code to it, and no dependency may need a newer one. If that toolchain is installed, a build uses it as well.
 msrv() {
@@ -199,7 +218,7 @@ msrv() {
 }
 
 # What would be published holds all that its code includes and its documents name. Its tests are left to the
-# release checklist in CONTRIBUTING.md, for they take minutes.
+# release checklist in RELEASING.md, because they take minutes.
 package() {
   local folder=target/package/unpacked version
   rm -rf target/package
@@ -267,8 +286,7 @@ EOT
 release() {
   local folder target
   for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
-    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || { may_install && rustup --quiet target add "$target"; } ||
-      { skip "archives, which need rustup target add $target"; return 0; }
+    has_target "$target" || { skip "archives, which need rustup target add $target"; return 0; }
   done
   [ -z "$(git status --porcelain 2>&1)" ] || { skip "archives of changes without a commit"; return 0; }
   folder=$(mktemp -d)
@@ -307,7 +325,7 @@ audit() {
 }
 
 stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
-  api msrv package semver release aarch64 shellcheck workflows licences audit)
+  api systems msrv package semver release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

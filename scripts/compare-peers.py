@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times nqueens and other programs that count n queens, in turn on one core of this machine.
+"""Times nqueens and other programs that count n queens, in turn on one CPU of this machine.
 
 Fetches the other programs from GitHub at the commits named here; clones in target/peers need no network. Builds
 them as their authors advise, and chooses between their compiler flags by a short race. Then all count each board

@@ -5,7 +5,8 @@
 #   scripts/test-dask.sh
 #
 # Lints the driver (scripts/dask/count.py) first. Everything listens on 127.0.0.1 only. The full disk is a small tmpfs,
-# so without root this part is skipped.
+# so without root this part is skipped. Needs Python 3.10 and scripts/python-tools.sh; skipped (exit code 77) if the
+# packages cannot be installed.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 

@@ -5,7 +5,7 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes one to two minutes on two cores, after the build. Skipped (exit code 77) unless run as root. Needs the Debian
+# Takes one to two minutes on two CPUs, after the build. Skipped (exit code 77) unless run as root. Needs the Debian
 # packages of Slurm, which it installs only with NQUEENS_INSTALL=yes. A cluster that does not start is a failure. Ends
 # every process that it starts.
 . "$(dirname "$0")/common.sh" || exit

@@ -8,6 +8,8 @@ Options of `nqueens count`, such as --engine, may follow `--`.
 
 A shard that fails is tried again, if possible on another host, while the others go on. The exit codes are the ones
 that `nqueens --help` lists, and scripts/dask/README.md says what to do.
+
+It needs Python 3.10 or later, and the package `distributed`.
 """
 
 from __future__ import annotations
