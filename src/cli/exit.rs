@@ -25,8 +25,8 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => {
-                "a total that differs from the published one, a first and a second count that differ, or something \
-                 that waiting does not cure: a disk, a permission, too little memory, a fault"
+                "an error: a total that differs from the published one, two counts that differ, a disk, a permission, \
+                 too little memory, a fault"
             }
             Self::Usage => "wrong usage",
             Self::Stopped => {
