@@ -37,7 +37,7 @@ use quote::escaped;
 use session::on_readers;
 use values::sizes;
 
-/// Counts the solutions of the n-queens problem exactly, on all cores.
+/// Counts the solutions of the n-queens problem exactly, on all CPUs.
 #[derive(Debug, Parser)]
 #[command(
     name = "nqueens",
@@ -55,7 +55,7 @@ struct CommandLine {
 
 /// Returns what the long help says before it lists the commands.
 fn long_about() -> String {
-    let mut text = "Counts the solutions of the n-queens problem exactly, on all cores.\n\n\
+    let mut text = "Counts the solutions of the n-queens problem exactly, on all CPUs.\n\n\
                     The answer goes to standard output, everything else to standard error. Exit codes:\n"
         .to_owned();
     for exit in Exit::ALL {

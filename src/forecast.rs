@@ -40,16 +40,16 @@ use crate::machine::cores;
 /// The expected time of the units that are missing, or of a whole count, made from a sample of its units.
 ///
 /// A missing unit is assumed to take as much CPU time as a finished one of the same CPU, kernel and number of threads. The
-/// wall time is the CPU time over the cores that the process got in the last minute, so it holds if the machine stays as it
+/// wall time is the CPU time over the CPUs that the process got in the last minute, so it holds if the machine stays as it
 /// was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Forecast {
     /// The CPU time in seconds. The standard error is infinite while too little is known.
     pub cpu_seconds: Approximate,
-    /// The wall time in seconds. `None` if it is not known which cores will count.
+    /// The wall time in seconds. `None` if it is not known which CPUs will count.
     pub wall_seconds: Option<Approximate>,
-    /// The number of cores that the threads got in the last minute: the CPU time of their process over the wall time. `None`
+    /// The number of CPUs that the threads got in the last minute: the CPU time of their process over the wall time. `None`
     /// if that is not known.
     pub cores: Option<f64>,
     /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it, if the
@@ -60,7 +60,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Returns the wall time in seconds on this many cores, at least one, like the ones that took the sample, if nothing else runs there.
+    /// Returns the wall time in seconds on this many CPUs, at least one. They are like the ones that took the sample, and
+    /// nothing else runs on them.
     pub fn on_cores(&self, cores: usize) -> Approximate {
         self.cpu_seconds.divided_by(cores.max(1) as f64)
     }

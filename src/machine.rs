@@ -20,8 +20,8 @@ use memory::MemoryLimit;
 
 /// The largest number of threads that a count can start.
 ///
-/// With more than a few threads for each core, a count gets no faster. A thread without work looks for some at all
-/// other threads, so 4096 threads on one core take minutes.
+/// With more than a few threads for each CPU, a count gets no faster. A thread without work looks for some at all
+/// other threads, so 4096 threads on one CPU take minutes.
 pub(crate) const MAX_THREADS: usize = 4096;
 
 /// The bytes of a thread's stack: Rust's default.
@@ -122,8 +122,8 @@ pub(crate) struct Cpu {
     pub(crate) brand: Option<String>,
     /// The number of physical cores, including cores that this process may not use.
     pub(crate) physical_cores: Option<usize>,
-    /// The number of logical cores, including cores that this process may not use. Some physical cores are two logical
-    /// ones, because they run two hardware threads.
+    /// The number of CPUs, including CPUs that this process may not use. A physical core that runs two hardware threads
+    /// is two CPUs.
     pub(crate) logical_cores: Option<usize>,
 }
 
@@ -144,10 +144,10 @@ impl Cpu {
     }
 }
 
-/// Returns the number of cores that this process may use, 1 to [`MAX_THREADS`].
+/// Returns the number of CPUs that this process may use, 1 to [`MAX_THREADS`].
 ///
 /// The number respects the CPU affinity of the process, and the CPU quotas of its control group and of all groups above
-/// it. A quota is rounded down to whole cores, but to one core at least. The number is 1 if the operating system does
+/// it. A quota is rounded down to whole CPUs, but to one CPU at least. The number is 1 if the operating system does
 /// not report it.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)

@@ -4,7 +4,7 @@
 //! have counted one unit. Its count depends only on the plan, so equal counts are one. A unit with different counts is
 //! missing until enough lines settle it (`settle.rs`).
 //!
-//! **Memory:** eight bytes for each unit of the plan, 80 MB at n = 28. A page of memory in which no unit is finished
+//! **Memory:** eight bytes for each unit of the plan, 77 MiB at n = 28. A page of memory in which no unit is finished
 //! takes none. Beside this, 500 to 600 bytes for each journal, measured with paths of 20 to 70 characters: its path and
 //! its run are kept, and lists of all journals are made. A further run in a journal takes up to 250 bytes. Texts that
 //! are equal in many runs are kept once, and so are the times of units, for all runs with the same kernel, machine and

@@ -58,7 +58,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Counts the units of a range with the worker of this thread. The worker is made for the first range of the
-    /// thread, because it may need hundreds of megabytes, and a thread may get no range.
+    /// thread, because it may need hundreds of MiB, and a thread may get no range.
     fn count_on_thread(
         &self,
         worker: &mut Option<Worker<'a>>,

@@ -25,7 +25,7 @@ impl Count<'_> {
     ///
     /// let count = Count::new(BoardSize::new(13)?).threads(2);
     /// let forecast = count.estimate(Duration::from_millis(50))?;
-    /// println!("{} s of CPU time, {} s on 16 cores", forecast.cpu_seconds, forecast.on_cores(16));
+    /// println!("{} s of CPU time, {} s on 16 CPUs", forecast.cpu_seconds, forecast.on_cores(16));
     /// # Ok::<(), nqueens::Error>(())
     /// ```
     ///

@@ -13,7 +13,7 @@
 //! and kernels of the engine is used. Tests in tests/promises/recount.rs visit whole solutions, without the split.
 //!
 //! **Time** for two colours: 8 ms a unit at n = 20, 60 ms at 22, 0.9 s at 24, 82 s at 28. Visiting each solution takes
-//! 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MB at n = 24, 94 MB at 28.
+//! 1.5 s at n = 20. **Memory** 8 bytes for each set of columns: 7 MiB at n = 24, 90 MiB at 28.
 
 use super::unit::{EVEN, Interrupt, Multiplicity, RowDomains};
 use crate::board::size::BoardSize;

@@ -92,7 +92,7 @@ fn an_estimate_for_other_cores_is_the_cpu_time_over_their_number() {
     let args = ["estimate", "26", "--seconds", "0.1", "--cores", "1000000", "--threads", "1"];
     let text = output(&args);
     assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
-    assert!(stdout(&text).contains(" on 1000000 cores like this one\n"), "{text:?}");
+    assert!(stdout(&text).contains(" on 1000000 CPUs like this one\n"), "{text:?}");
     assert!(stdout(&text).contains("TiB on 1000000 threads\n"), "{text:?}");
     let object = json(&output(&[&args[..], &["--json"]].concat()));
     let number = |name: &str| object[name].as_f64().expect(name);
@@ -109,7 +109,7 @@ fn an_estimate_for_more_cores_says_that_they_slow_each_other_down() {
     for (cores, is_said) in [("1", false), ("2", true), ("64", true)] {
         let args = ["estimate", "22", "--seconds", "0.1", "--threads", "1", "--cores", cores];
         let text = output(&args);
-        assert_eq!(stdout(&text).contains("many cores slow each other down"), is_said, "{text:?}");
+        assert_eq!(stdout(&text).contains("many CPUs slow each other down"), is_said, "{text:?}");
     }
 }
 
@@ -146,7 +146,7 @@ fn an_estimate_says_how_many_cores_the_threads_got() {
     assert_eq!((text.status.code(), stderr(&text)), (Some(0), ""), "{text:?}");
     let time = stdout(&text).lines().find(|line| line.starts_with("time ")).expect("a time");
     let got = format!(" ({threads} threads got ");
-    assert!(time.contains(&got) && time.ends_with(" cores)"), "{time}");
+    assert!(time.contains(&got) && time.ends_with(" CPUs)"), "{time}");
 }
 
 /// Each thread gets a quarter of a core, so a unit takes four times as long as its CPU time, and much work is not

@@ -304,7 +304,7 @@ fn journals_take_the_stated_memory_and_no_more() {
     fs::remove_dir_all(&folder).expect("it was made");
 }
 
-/// A unit of n = 28, and 94 MB for each thread that recounts it.
+/// A unit of n = 28, and 91 MiB for each thread that recounts it.
 #[test]
 fn a_check_keeps_within_the_memory_as_a_count_does() {
     let path = fresh("memory-verify.journal");

@@ -28,12 +28,12 @@ use crate::cli::warnings::warn;
 #[command(mut_arg("kernel", |kernel| kernel.hide_possible_values(false).help("Vector instructions to use [default: the fastest that this CPU can run]")))]
 #[command(after_help = "\
 Examples:
-  nqueens count 16                         the number of solutions, on all cores
+  nqueens count 16                         the number of solutions, on all CPUs
   nqueens count 22 --journal q22           the same command resumes it
   nqueens count 27 --shard 3/300 --journal q27  one of 300 shards
   nqueens count 12 --place a1,c2 --block d4     with a1 and c2, without d4")]
 pub(crate) struct CountArgs {
-    /// Size of the board, 0 to 32
+    /// Size of the board, 0 to 32; engine colours, the fastest, ends at 30
     n: BoardSize,
 
     /// Record finished units in FOLDER; the same command resumes the count

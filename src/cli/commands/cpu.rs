@@ -7,10 +7,11 @@ use indicatif::BinaryBytes;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::memory::stated_memory;
+use crate::cli::print::format::many;
 use crate::cli::print::report::{Format, Report};
 use crate::cli::values::default_threads;
 
-/// Show the cores, memory and kernels that counts can use
+/// Show the CPUs, memory and kernels that counts can use
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the number of threads")))]
 #[command(after_help = "\
@@ -32,14 +33,14 @@ impl CpuArgs {
         let mut report = Report::default();
         report
             .row("cpu", cpu.brand.as_deref().unwrap_or(NOT_KNOWN))
-            .row("cores", cores_text(&cpu))
+            .row("CPUs", cpus_text(&cpu))
             .row("threads", format_args!("{threads} without --threads"))
             .field("cpu", cpu.brand)
             .field("physical_cores", cpu.physical_cores)
             .field("logical_cores", cpu.logical_cores)
             .field("threads", threads)
             .bare(threads)
-            .row("kernel", format_args!("{kernel} of {}", kernels.join(", ")))
+            .row("kernel", kernel_text(kernel, &kernels))
             .field("kernels", kernels)
             .field("kernel", kernel)
             .row("memory", memory_text(limit.as_ref()))
@@ -55,11 +56,21 @@ impl CpuArgs {
 /// What stands for a fact that the operating system does not report.
 const NOT_KNOWN: &str = "not known";
 
-/// Returns the number of cores, if the operating system reports it.
-fn cores_text(cpu: &Cpu) -> String {
+/// Returns the number of CPUs of the machine, and of the cores that they share, if the operating system reports them.
+fn cpus_text(cpu: &Cpu) -> String {
     match (cpu.physical_cores, cpu.logical_cores) {
-        (Some(physical), Some(logical)) => format!("{physical} physical, {logical} logical"),
+        (Some(cores), Some(cpus)) => format!("{cpus} on {}", many(cores, "physical core")),
         _ => NOT_KNOWN.to_owned(),
+    }
+}
+
+/// Returns the kernel that a count chooses, and the other ones that the CPU can run: `avx2 (also: portable)`.
+fn kernel_text(kernel: &str, kernels: &[&str]) -> String {
+    let mut others = kernels.to_vec();
+    others.retain(|other| *other != kernel);
+    match others.len() {
+        0 => kernel.to_owned(),
+        _ => format!("{kernel} (also: {})", others.join(", ")),
     }
 }
 

@@ -25,9 +25,9 @@ use crate::cli::values::time;
 Examples:
   nqueens estimate 22                      from a sample of ten seconds
   nqueens estimate 28 --seconds 2m         from a longer one
-  nqueens estimate 26 --cores 64           how long 64 such cores would take")]
+  nqueens estimate 26 --cores 64           how long 64 such CPUs would take")]
 pub(crate) struct EstimateArgs {
-    /// Size of the board, 0 to 32
+    /// Size of the board, 0 to 32; engine colours, the fastest, ends at 30
     n: BoardSize,
 
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "S", default_value = "10", value_parser = time)]
     seconds: Duration,
 
-    /// Estimate the time and the memory for C cores like those of this machine
+    /// Estimate the time and the memory for C CPUs like those of this machine
     #[arg(long, value_name = "C")]
     #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
     cores: Option<usize>,
@@ -118,7 +118,10 @@ impl EstimateArgs {
             .field("cancelled", was_stopped)
             .row("time", self.time_text(estimate));
         if threads > sample.threads {
-            report.row("", "allow for more: many cores slow each other down (16 took 1.2 to 1.6 times as long)");
+            report.row(
+                "",
+                "allow for more: many CPUs slow each other down (16 took 1.2 to 1.6 times as long)",
+            );
         }
         report
             .bare(rounded(seconds.value, 6))
@@ -150,11 +153,11 @@ impl EstimateArgs {
         }
     }
 
-    /// Returns the wall time as text, with the cores that it holds for.
+    /// Returns the wall time as text, with the CPUs that it holds for.
     fn time_text(&self, estimate: &Estimate) -> String {
         let seconds = self.seconds_of_count(estimate);
         if let Some(cores) = self.cores {
-            return format!("{} on {} like this one", expected(seconds), many(cores, "core"));
+            return format!("{} on {} like this one", expected(seconds), many(cores, "CPU"));
         }
         if estimate.sample.is_complete() {
             return expected(seconds);

@@ -19,7 +19,7 @@ Examples:
   nqueens unit 20 17                       its rows, columns, weight and count
   nqueens unit 28 5000 --json              for a script")]
 pub(crate) struct UnitArgs {
-    /// Size of the board, 0 to 32
+    /// Size of the board, 0 to 32; engine colours, the fastest, ends at 30
     n: BoardSize,
 
     /// Number of the unit, from 0

@@ -61,8 +61,8 @@ pub(crate) fn expected(Approximate { value, standard_error, .. }: Approximate) -
     format!("{} ± {}", time(value), time(rounded_to_figures(error, 2)))
 }
 
-/// Returns an expected wall time with its interval. If other programs took a part of the cores, or there are fewer cores
-/// than threads, it says how many cores the threads got: `20h00m ± 2h00m (2 threads got 1.2 cores)`.
+/// Returns an expected wall time with its interval. If other programs took a part of the CPUs, or there are fewer CPUs
+/// than threads, it says how many CPUs the threads got: `20h00m ± 2h00m (2 threads got 1.2 CPUs)`.
 pub(crate) fn wall_time(seconds: Approximate, threads: usize, cores: Option<f64>) -> String {
     let mut text = expected(seconds);
     if let Some(cores) = fewer_cores(threads, cores) {
@@ -71,12 +71,12 @@ pub(crate) fn wall_time(seconds: Approximate, threads: usize, cores: Option<f64>
     text
 }
 
-/// Returns how many cores the threads got, if they are fewer than the threads: `2 threads got 1.2 cores`.
+/// Returns how many CPUs the threads got, if they are fewer than the threads: `2 threads got 1.2 CPUs`.
 pub(crate) fn fewer_cores(threads: usize, cores: Option<f64>) -> Option<String> {
     let cores = cores?;
     // A quiet machine has programs of its own, too.
     let is_short = cores < 0.95 * threads as f64;
-    is_short.then(|| format!("{} got {cores:.1} cores", many(threads, "thread")))
+    is_short.then(|| format!("{} got {cores:.1} CPUs", many(threads, "thread")))
 }
 
 /// Returns the sum of times, or the longest possible time if the sum is longer.
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(left(107.0, 55.0), "1m47s (at most 3m37s)");
         let seconds = Approximate { value: 97_200.0, standard_error: 3600.0 };
         assert_eq!(wall_time(seconds, 2, Some(1.96)), "1d03h ± 2h00m");
-        assert_eq!(wall_time(seconds, 2, Some(1.23)), "1d03h ± 2h00m (2 threads got 1.2 cores)");
+        assert_eq!(wall_time(seconds, 2, Some(1.23)), "1d03h ± 2h00m (2 threads got 1.2 CPUs)");
     }
 
     #[test]
