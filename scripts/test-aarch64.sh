@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the code for aarch64, then runs the tests of the kernels and whole counts as an aarch64 program under qemu:
-# each kernel, both counts, and journals that this machine began with each of its own kernels.
+# each kernel, both passes, and journals that this machine began with each of its own kernels.
 #
 #   scripts/test-aarch64.sh
 #

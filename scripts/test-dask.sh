@@ -187,9 +187,9 @@ echo hello >"$folder/driver/n$n-0007-of-00$shards.journal"
 count driver
 ends_well driver 3
 
-scenario "the second count in the folder of the first is refused, and in a folder of its own it is counted"
+scenario "the second pass in the folder of the first is refused, and in a folder of its own it is counted"
 count driver --second
-ends_with driver 2 "the folder holds journals of another count (first): choose another one"
+ends_with driver 2 "the folder holds journals of another pass (first): choose another one"
 count second --second
 ends_well second $shards
 

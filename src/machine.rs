@@ -124,7 +124,7 @@ pub(crate) struct Cpu {
     pub(crate) physical_cores: Option<usize>,
     /// The number of CPUs, including CPUs that this process may not use. A physical core that runs two hardware threads
     /// is two CPUs.
-    pub(crate) logical_cores: Option<usize>,
+    pub(crate) logical_cpus: Option<usize>,
 }
 
 impl Cpu {
@@ -133,13 +133,13 @@ impl Cpu {
         let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
         let system = System::new_with_specifics(wanted);
         let Some(cpu) = system.cpus().first() else {
-            return Self { brand: None, physical_cores: None, logical_cores: None };
+            return Self { brand: None, physical_cores: None, logical_cpus: None };
         };
         let brand = cpu.brand().trim().to_owned();
         Self {
             brand: Some(brand).filter(|brand| !brand.is_empty()),
             physical_cores: Some(num_cpus::get_physical()),
-            logical_cores: Some(system.cpus().len()),
+            logical_cpus: Some(system.cpus().len()),
         }
     }
 }

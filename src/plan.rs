@@ -54,7 +54,7 @@ pub struct Plan {
     pass: Pass,
     /// What the user states of the memory, for all checks of memory that come with the plan.
     stated_memory: Option<StatedMemory>,
-    /// The first and the second count have the same units.
+    /// The first and the second pass have the same units.
     list: Arc<dyn Units>,
     hash: OnceLock<u32>,
 }
@@ -161,8 +161,8 @@ impl Plan {
         self.list.counted_together(unit)
     }
 
-    /// Returns which solutions a unit counts, and how many times. In the second count these are the images of the
-    /// solutions of the first count. Another program needs no more to count the unit.
+    /// Returns which solutions a unit counts, and how many times. In the second pass these are the images of the
+    /// solutions of the first pass. Another program needs no more to count the unit.
     ///
     /// # Panics
     ///
@@ -326,7 +326,7 @@ pub(crate) fn text_of_split_rows(split_rows: Option<usize>) -> String {
     }
 }
 
-/// Writes the plan as the first line of a journal names it, with its first or second count: `n=8 count=first
+/// Writes the plan as the first line of a journal names it, with its first or second pass: `n=8 count=first
 /// engine=bitmask split-rows=none plan=0a84c9f3 units=8`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -89,8 +89,8 @@ def missing_shards(merge: list[str], n: int, which: str, shards: int) -> list[in
         raise EndError(USAGE, f"the folder holds journals of n = {report['n']}: choose another one")
     if report["n"] is None:
         return list(range(shards))
-    if report["count"] != which:
-        raise EndError(USAGE, f"the folder holds journals of another count ({report['count']}): choose another one")
+    if report["pass"] != which:
+        raise EndError(USAGE, f"the folder holds journals of another pass ({report['pass']}): choose another one")
     missing: list[int] = []
     for part in filter(None, (report["missing"]["indices"] or "").split(",")):  # as in 3,7-9
         first, _, last = part.partition("-")
@@ -207,7 +207,7 @@ def drive(argv: list[str]) -> int:
     parser.add_argument("--scheduler", metavar="ADDRESS", required=True, help="for example tcp://10.0.0.1:8786")
     parser.add_argument("--shards", metavar="K", type=int, required=True, help="number of shards")
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="folder for the journals")
-    parser.add_argument("--second", action="store_true", help="run the second count, in a folder of its own")
+    parser.add_argument("--second", action="store_true", help="run the second pass, in a folder of its own")
     parser.add_argument("--threads", metavar="T", type=int, default=1, help="threads of a task [%(default)s]")
     parser.add_argument("--program", default="nqueens", help="nqueens, here and on the workers [%(default)s]")
     request = parser.parse_args(argv[:split])

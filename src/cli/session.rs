@@ -58,7 +58,7 @@ impl EngineChoice {
         Ok(Self { split_rows: split.split_rows, ..Self::new(args) })
     }
 
-    /// Returns the plan of the first count of a board.
+    /// Returns the plan of the first pass of a board.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@
 //!
 //! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although
 //! it holds units of this shard, these units are counted again. That costs time, and whoever reads all journals compares
-//! both counts. If a journal is read although it holds no unit of this shard, nothing changes. So no name can make a
+//! both passes. If a journal is read although it holds no unit of this shard, nothing changes. So no name can make a
 //! number wrong.
 //!
 //! **What is not noticed.** A shard that starts does not notice damage in the journals of other shards. Commands that

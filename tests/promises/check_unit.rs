@@ -42,7 +42,7 @@ fn passes(journal: &Path, units: &str) -> String {
     found.to_owned()
 }
 
-/// A folder with a finished journal of the first or the second count, with these options.
+/// A folder with a finished journal of the first or the second pass, with these options.
 fn finished(name: &str, n: u32, options: &[&str], pass: &str) -> PathBuf {
     let path = fresh(&format!("check-unit-{name}"));
     let mut count = count_into(&n.to_string(), &path, options);
@@ -54,7 +54,7 @@ fn finished(name: &str, n: u32, options: &[&str], pass: &str) -> PathBuf {
     path
 }
 
-/// Makes journals of both counts of a board. The script finds the counts of this many units of each, and the total.
+/// Makes journals of both passes of a board. The script finds the counts of this many units of each, and the total.
 fn both_counts_pass(n: u32, options: &[&str], units: &str) {
     for pass in ["first", "second"] {
         let name = format!("{n}-{}-{pass}", options.join("-"));
@@ -107,7 +107,7 @@ fn units_of_larger_boards_are_recounted() {
     });
 }
 
-/// The script visits whole solutions of the units of both counts, and says so.
+/// The script visits whole solutions of the units of both passes, and says so.
 #[test]
 fn whole_solutions_are_visited() {
     if !has_python(SCRIPT) {

@@ -276,7 +276,7 @@ fn if_all_numbers_are_wrong_two_counts_settle_the_unit() {
     let counted = count(&journals.folder, &["--quiet"]);
     assert_eq!((counted.status.code(), stdout(&counted)), (Some(3), ""), "{counted:?}");
     assert_eq!(journals.record().total(), None);
-    // A second count whose line has the text of the first one would be taken for a copy. That takes the same time in
+    // A second pass whose line has the text of the first one would be taken for a copy. That takes the same time in
     // milliseconds and in microseconds.
     let new = journals_in(&journals.folder);
     let new = new.iter().find(|path| ![&journals.right, &journals.wrong].contains(path));
@@ -298,14 +298,14 @@ fn verify_finds_a_unit_that_was_settled_as_a_wrong_number() {
     let hosts = "(node1) and {} (node2)";
     let said = |(unit, count): (usize, u64)| {
         let votes = format!("{count} {}", hosts.replace("{}", &(count + 1).to_string()));
-        format!("nqueens: unit {unit}: the first count has {votes}, the recount finds {count}\n")
+        format!("nqueens: unit {unit}: the first pass has {votes}, the recount finds {count}\n")
     };
     // Not settled: they are missing, and their numbers are named, but none of them is in use.
     let (_, differences, messages) = check();
     for (number, (unit, count)) in journals.units.into_iter().enumerate() {
         assert!(messages.contains(&said((unit, count))), "{messages}");
         let difference = &differences[number];
-        assert_eq!((&difference["unit"], &difference["count"]), (&unit.into(), &"first".into()));
+        assert_eq!((&difference["unit"], &difference["pass"]), (&unit.into(), &"first".into()));
         assert_eq!(difference["recounted"], count.to_string(), "{difference}");
         let recorded = &difference["recorded"];
         assert_eq!(recorded[1]["count"], (count + 1).to_string(), "{difference}");

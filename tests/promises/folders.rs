@@ -81,7 +81,7 @@ fn a_whole_count_and_shards_share_a_folder() {
     assert_eq!((record.total(), repeated(&record)), (Some(14_200), 0));
 }
 
-/// A folder may hold journals of other boards and of the second count, whatever they are called.
+/// A folder may hold journals of other boards and of the second pass, whatever they are called.
 #[test]
 fn journals_of_other_counts_are_passed_over() {
     let folder = fresh_folder("folders-other-counts");

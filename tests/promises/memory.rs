@@ -501,7 +501,7 @@ mod needs_root {
     /// Whatever the system hides. `command` returns the command line for a command of the program.
     fn what_is_not_known_is_not_known(command: impl Fn(&str) -> String) {
         let object = json(&shell(&command("cpu --json")));
-        for name in ["cpu", "physical_cores", "logical_cores"] {
+        for name in ["cpu", "physical_cores", "logical_cpus"] {
             assert!(object[name].is_null(), "{name}: {object}");
         }
         // A test may run in a control group that has a limit.

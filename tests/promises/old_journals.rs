@@ -31,7 +31,7 @@ const BUILD: &str = "0.1.0+a29a221";
 use Engine::{Bitmask, BoardScan, BoolArrays, Colours, Subtrees};
 use Pass::{First, Second};
 
-/// The finished journals: name, board, engine, first or second count.
+/// The finished journals: name, board, engine, first or second pass.
 const FINISHED: [(&str, u32, Engine, Pass); 12] = [
     ("board-scan-first", 9, BoardScan, First),
     ("board-scan-second", 9, BoardScan, Second),
@@ -47,7 +47,7 @@ const FINISHED: [(&str, u32, Engine, Pass); 12] = [
     ("colours-second", 12, Colours, Second),
 ];
 
-/// The journals of counts that have units left: name, board, first or second count, finished units.
+/// The journals of counts that have units left: name, board, first or second pass, finished units.
 const UNFINISHED: [(&str, u32, Pass, usize); 3] = [
     ("bitmask-stopped", 15, First, 8),
     ("colours-stopped", 18, Second, 10_019),
@@ -196,7 +196,7 @@ fn both_counts_of_a_board_prove_its_total() {
         let first = copy("twice", &format!("{engine}-first"));
         let second = copy("twice", &format!("{engine}-second"));
         let records = Records::read(&[&first, &second]).expect("one plan");
-        let comparison = records.compare().expect("both counts");
+        let comparison = records.compare().expect("both passes");
         let units = contents(&first).plan().units();
         assert_eq!((comparison.counted_twice, comparison.differing.len()), (units, 0));
         let merged = output(&["merge", "--quiet", arg(&first), arg(&second)]);

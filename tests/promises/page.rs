@@ -64,7 +64,7 @@ fn the_page_shows_the_text_and_a_square_for_each_shard() {
     for harm in ["<b>", "<script", "http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(harm), "{harm} in:\n{page}");
     }
-    assert!(!page.contains("second count") && !page.contains("first count"), "{page}");
+    assert!(!page.contains("second pass") && !page.contains("first pass"), "{page}");
 }
 
 /// The page shows each row of the text, with the same value.
@@ -124,7 +124,7 @@ fn the_page_shows_both_counts() {
     let count = ["count", "12", "--second", "--engine", "subtrees", "--shard", "3/4", "--journal"];
     assert_eq!(output(&[&count[..], &[arg(&folder)]].concat()).status.code(), Some(0));
     let page = page("both", &[arg(&folder)]);
-    for part in ["<h2>Shards</h2>", "<h2>Shards of the second count</h2>", "<dt>twice</dt>"] {
+    for part in ["<h2>Shards</h2>", "<h2>Shards of the second pass</h2>", "<dt>twice</dt>"] {
         assert!(page.contains(part), "no {part} in {page}");
     }
     let command = "for i in $(seq 0 2); do nqueens count 12 --second --engine subtrees --split-rows 2 \

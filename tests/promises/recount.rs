@@ -14,7 +14,7 @@ fn plan(n: u32, engine: Engine, split_rows: usize) -> Plan {
     plan_of(size(n), engine, Some(split_rows))
 }
 
-/// Makes the plans of the first and of the second count.
+/// Makes the plans of the first and of the second pass.
 fn both_counts(n: u32, engine: Engine, split_rows: usize) -> [Plan; 2] {
     [Pass::First, Pass::Second].map(|pass| plan(n, engine, split_rows).for_pass(pass))
 }

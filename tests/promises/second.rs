@@ -1,4 +1,4 @@
-//! Promise: the second count finds the count of every unit on mirrored data, and `merge` compares the two counts
+//! Promise: the second pass finds the count of every unit on mirrored data, and `merge` compares the two counts
 //! unit by unit. docs/CLUSTER.md and docs/COLOURS.md make this promise.
 
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ fn all_units_of_colours_count_the_same() {
     }
 }
 
-/// The second count of a textbook engine is that of the mirrored columns.
+/// The second pass of a textbook engine is that of the mirrored columns.
 #[test]
 fn all_units_of_textbook_engines_count_the_same() {
     for (engine, _) in TEXTBOOK {
@@ -178,7 +178,7 @@ fn count_as_a_stranger(n: u64, unit: &Printed) -> u64 {
     count
 }
 
-/// `unit --second` prints the image that the second count counts, and a stranger's count of it agrees.
+/// `unit --second` prints the image that the second pass counts, and a stranger's count of it agrees.
 #[test]
 fn a_stranger_can_count_the_units_of_both_counts() {
     let choices: [&[&str]; 4] = [
@@ -230,7 +230,7 @@ fn count_shard_of_two(index: usize, pass: Pass, folder: &Path) -> PathBuf {
     outcome.journal.expect("it was written")
 }
 
-/// Counts both shards of two, both counts, into one folder. Returns the paths of the first count, then of the second.
+/// Counts both shards of two, both passes, into one folder. Returns the paths of the first pass, then of the second.
 fn both_counts(folder: &Path) -> [Vec<PathBuf>; 2] {
     [Pass::First, Pass::Second]
         .map(|pass| (0..2).map(|index| count_shard_of_two(index, pass, folder)).collect())
@@ -262,26 +262,26 @@ fn both_counts_can_share_a_folder() {
     for command in ["merge", "status", "verify"] {
         let alone = run(nqueens(&[command]).args(second));
         assert!(alone.status.success(), "{alone:?}");
-        assert!(stdout(&alone).contains(", second count\n"), "{alone:?}");
+        assert!(stdout(&alone).contains(", second pass\n"), "{alone:?}");
         let whole = run(nqueens(&[command]).arg(&folder));
         assert_eq!((whole.status.code(), stderr(&whole)), (Some(0), ""), "{command}");
         // The plan of both, then the plan of each; `status` has only the latter.
         let plans = stdout(&whole).matches("plan         ").count();
-        let seconds = stdout(&whole).matches(", second count\n").count();
+        let seconds = stdout(&whole).matches(", second pass\n").count();
         assert_eq!((plans, seconds), (if command == "status" { 2 } else { 3 }, 1), "{whole:?}");
         let said = "144 of 144 units counted twice, all with equal counts\n";
         assert!(stdout(&whole).contains(said), "{whole:?}");
     }
     assert_eq!(stdout(&run(nqueens(&["merge", "--quiet"]).args(second))), "14200\n");
     let missing = run(nqueens(&["merge", "--missing"]).arg(&folder));
-    refused(&missing, 2, &["these are journals of both counts", "in a folder of its own"]);
+    refused(&missing, 2, &["these are journals of both passes", "in a folder of its own"]);
     for paths in paths {
         let missing = run(nqueens(&["merge", "--missing"]).args(paths));
         assert_eq!(result(&missing), (Some(0), "", ""));
     }
 }
 
-/// Whatever of both counts is there is used, and a unit with different counts is never part of a total.
+/// Whatever of both passes is there is used, and a unit with different counts is never part of a total.
 #[test]
 fn both_counts_are_compared_unit_by_unit() {
     let folder = fresh_folder("second-twice");
@@ -305,10 +305,10 @@ fn both_counts_are_compared_unit_by_unit() {
             format!("{counted_twice} of {units} units counted twice, all with equal counts\n");
         assert!(text.contains("\ntotal        14200\n") && text.contains(&twice), "{text}");
         let object = json(&run(nqueens(&["merge", "--json"]).args(paths)));
-        assert_eq!((&object["total"], &object["count"]), (&"14200".into(), &"both".into()));
+        assert_eq!((&object["total"], &object["pass"]), (&"14200".into(), &"both".into()));
         assert_eq!(object["counted_twice"], counted_twice, "{object}");
         assert_eq!(object["counted_once"], units - counted_twice, "{object}");
-        let of_each = [&object["first"]["count"], &object["second"]["count"]];
+        let of_each = [&object["first"]["pass"], &object["second"]["pass"]];
         assert_eq!(of_each, ["first", "second"], "{object}");
         assert_eq!(stdout(&run(nqueens(&["merge", "-q"]).args(paths))), "14200\n");
     }
@@ -319,14 +319,14 @@ fn both_counts_are_compared_unit_by_unit() {
         assert!(stderr(&part).contains(&lack), "{part:?}");
     }
 
-    // One more solution in one unit of the second count, and everything else as it would be written.
+    // One more solution in one unit of the second pass, and everything else as it would be written.
     let wrong_unit = raise_first_count(&second[0]);
     // A copy of the wrong line does not settle it.
     fs::copy(&second[0], folder.join("copy.journal")).expect("room");
     let differs = merge(&[&folder]);
     assert_eq!((differs.status.code(), stdout(&differs)), (Some(1), ""));
     let reason = stderr(&differs);
-    let unit = format!("unit {wrong_unit} differs: first count ");
+    let unit = format!("unit {wrong_unit} differs: first pass ");
     let parts =
         [&unit, "copy.journal", "the counts differ in 1 unit", "'nqueens verify' finds out"];
     assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
@@ -335,9 +335,9 @@ fn both_counts_are_compared_unit_by_unit() {
     // The recount shows which count is wrong, even if it chooses no unit.
     let verified = run(nqueens(&["verify", "--units", "0"]).arg(&folder));
     assert_eq!(verified.status.code(), Some(1), "{verified:?}");
-    let wrong = format!("unit {wrong_unit}: the second count has ");
+    let wrong = format!("unit {wrong_unit}: the second pass has ");
     assert!(stderr(&verified).contains(&wrong), "{verified:?}");
-    assert!(!stderr(&verified).contains("the first count has "), "{verified:?}");
+    assert!(!stderr(&verified).contains("the first pass has "), "{verified:?}");
 
     // As the message says: the files of the wrong host go, and the count is resumed.
     fs::remove_file(folder.join("copy.journal")).expect("it is there");
@@ -351,7 +351,7 @@ fn both_counts_are_compared_unit_by_unit() {
     assert!(merge(&[&folder]).status.success());
 }
 
-/// Without this, a second count of which a shard was forgotten would pass for a whole one.
+/// Without this, a second pass of which a shard was forgotten would pass for a whole one.
 #[test]
 fn what_was_counted_once_is_said_until_every_unit_was_counted_twice() {
     let folder = fresh_folder("second-once");
@@ -359,7 +359,7 @@ fn what_was_counted_once_is_said_until_every_unit_was_counted_twice() {
     let lacking = [&first[0], &first[1], &second[0]];
     let units = contents(&second[1]).units_done();
     let all = contents(&second[1]).plan().units();
-    let lack = format!("nqueens: the second count lacks {units} of {all} units, all in shard 1/2;");
+    let lack = format!("nqueens: the second pass lacks {units} of {all} units, all in shard 1/2;");
     for (command, answer) in [("merge", "14200\n"), ("verify", "0\n")] {
         let checked = run(nqueens(&[command, "--quiet"]).args(lacking));
         assert_eq!((checked.status.code(), stdout(&checked)), (Some(3), answer), "{checked:?}");
@@ -393,7 +393,7 @@ fn dispute(path: &Path, raised_by: &[u64]) -> usize {
 /// No count of a machine that made an error is part of a total, whatever the other count holds. More lines settle it.
 #[test]
 fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
-    // The lines that unit 0 gets, each with what its count is raised by, in the first and in the second count; and the
+    // The lines that unit 0 gets, each with what its count is raised by, in the first and in the second pass; and the
     // exit code of `merge`.
     let cases: [(&[u64], &[u64], i32); 9] = [
         (&[1], &[], 3),
@@ -405,7 +405,7 @@ fn a_unit_that_one_of_the_counts_disputes_is_settled_by_no_other_count() {
         (&[1, 0], &[], 0),
         (&[1, 0, 0, 1], &[], 0),
         (&[2, 1, 0], &[1, 0], 0),
-        // Settled as another number than that of the second count.
+        // Settled as another number than that of the second pass.
         (&[1, 1], &[], 1),
     ];
     for (of_first, of_second, code) in cases {
@@ -483,7 +483,7 @@ struct NamedWorker<'a> {
     worker: Worker<'a>,
 }
 
-/// Units of boards that no test can count: every kernel and both counts agree, for a worker that begins and for one
+/// Units of boards that no test can count: every kernel and both passes agree, for a worker that begins and for one
 /// that has counted other units, and two units agree with a recount.
 #[test]
 #[ignore = "takes 36 s"]

@@ -291,7 +291,7 @@ fn a_wrong_count_is_named_and_the_total_differs_from_the_published_one() {
     let checked = run_verify(&path, &["--units", "1000000"]);
     assert_eq!(checked.status.code(), Some(1));
     let message = stderr(&checked);
-    let wrong = format!("unit {unit}: the first count has ");
+    let wrong = format!("unit {unit}: the first pass has ");
     assert!(message.contains(&wrong) && message.contains(", the recount finds "), "{message}");
     assert!(message.contains("differs from the published 14200"), "{message}");
     assert!(stdout(&checked).contains("1 DIFFER"), "{}", stdout(&checked));

@@ -70,7 +70,7 @@ pub(crate) struct CountArgs {
     #[arg(long, conflicts_with = "shard")]
     fundamental: bool,
 
-    /// Run the second count, on mirrored units
+    /// Run the second pass, on mirrored units
     #[arg(long)]
     second: bool,
 

@@ -37,7 +37,7 @@ impl CpuArgs {
             .row("threads", format_args!("{threads} without --threads"))
             .field("cpu", cpu.brand)
             .field("physical_cores", cpu.physical_cores)
-            .field("logical_cores", cpu.logical_cores)
+            .field("logical_cpus", cpu.logical_cpus)
             .field("threads", threads)
             .bare(threads)
             .row("kernel", kernel_text(kernel, &kernels))
@@ -58,7 +58,7 @@ const NOT_KNOWN: &str = "not known";
 
 /// Returns the number of CPUs of the machine, and of the cores that they share, if the operating system reports them.
 fn cpus_text(cpu: &Cpu) -> String {
-    match (cpu.physical_cores, cpu.logical_cores) {
+    match (cpu.physical_cores, cpu.logical_cpus) {
         (Some(cores), Some(cpus)) => format!("{cpus} on {}", many(cores, "physical core")),
         _ => NOT_KNOWN.to_owned(),
     }

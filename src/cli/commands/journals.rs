@@ -32,7 +32,7 @@ pub(crate) struct JournalsArgs {
 
     /// Journals of a board, or folders of them; the count may still be running
     ///
-    /// Journals of the first and of the second count are compared.
+    /// Journals of the first and of the second pass are compared.
     #[arg(required = true, value_name = "FILE|FOLDER", value_parser = path())]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -82,15 +82,15 @@ impl JournalsArgs {
 pub(crate) struct Journals<'a> {
     args: &'a JournalsArgs,
     pub(crate) left_out: &'a [Error],
-    /// The first count, the second one, or both in this order.
+    /// The first pass, the second one, or both in this order.
     pub(crate) counts: Vec<CountState<'a>>,
-    /// How the first and the second count compare, if both are there.
+    /// How the first and the second pass compare, if both are there.
     pub(crate) both: Option<BothPasses>,
     /// The first units that differ between them.
     disagreements: Vec<Disagreement>,
 }
 
-/// The first or the second count of a plan, at one moment.
+/// The first or the second pass of a plan, at one moment.
 pub(crate) struct CountState<'a> {
     pub(crate) record: &'a Record,
     /// The total, if every unit is settled, in the other count, too.
@@ -130,7 +130,7 @@ impl<'a> Journals<'a> {
     }
 
     /// Returns the total, if every unit is settled: no unit is missing, none has different numbers that are not settled,
-    /// and none differs between the first and the second count.
+    /// and none differs between the first and the second pass.
     pub(crate) fn total(&self) -> Option<u128> {
         match &self.both {
             Some(both) => both.total(),
@@ -175,7 +175,7 @@ impl<'a> Journals<'a> {
     pub(crate) fn print_what_is_missing(&self) {
         let names = match self.counts.len() {
             1 => &["the journals lack"][..],
-            _ => &["the first count lacks", "the second count lacks"],
+            _ => &["the first pass lacks", "the second pass lacks"],
         };
         let paths: Vec<String> = self.args.paths.iter().map(|path| quoted(path)).collect();
         let paths = paths.join(" ");
@@ -233,7 +233,7 @@ impl<'a> Journals<'a> {
             "shards": null,
             "indices": null,
         });
-        report.plan(plan).field("count", "both");
+        report.plan(plan).field("pass", "both");
         let total = both.total();
         add_facts(&mut report, &self.counts, both.done, total, &missing, self.damaged_files());
         report
@@ -369,8 +369,7 @@ fn print_differences(both: &BothPasses, disagreements: &[Disagreement]) {
     let mut differences = Vec::new();
     for Disagreement { unit, first, second, .. } in disagreements {
         let [first, second] = [first, second].map(|votes| votes_text(votes));
-        differences
-            .push(format!("unit {unit} differs: first count {first}, second count {second}"));
+        differences.push(format!("unit {unit} differs: first pass {first}, second pass {second}"));
     }
     print_first(differences.into_iter());
     let units = many(both.differing.len(), "unit");
@@ -392,7 +391,7 @@ fn machines(record: &Record) -> String {
     machines.into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Returns what the first and the second count recorded for a unit.
+/// Returns what the first and the second pass recorded for a unit.
 fn difference(Disagreement { unit, first, second, .. }: &Disagreement) -> Value {
     json!({ "unit": unit, "first": votes(first), "second": votes(second) })
 }

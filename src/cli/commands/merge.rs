@@ -13,7 +13,7 @@ use crate::cli::stderr::message;
 
 /// Add up the journals of a count, and print the total if no unit is missing
 ///
-/// If there are journals of the first and of the second count, both are used. Then there is a total only if no unit
+/// If there are journals of the first and of the second pass, both are used. Then there is a total only if no unit
 /// differs between them.
 #[derive(Debug, Args)]
 #[command(mut_arg("quiet", |quiet| quiet.help("Print only the total")))]
@@ -67,7 +67,7 @@ impl MergeArgs {
 /// Prints the shards that are neither complete nor running.
 fn print_missing_shards(journals: &Journals<'_>) -> Result<Exit, Failure> {
     let [CountState { named_shards, shards, .. }] = &journals.counts[..] else {
-        let text = "--missing: these are journals of both counts: name the journals of one of them, or keep each count \
+        let text = "--missing: these are journals of both passes: name the journals of one of them, or keep each pass \
                     in a folder of its own";
         return Err(Exit::Usage.because(text));
     };

@@ -59,7 +59,7 @@ impl StatusArgs {
     }
 }
 
-/// Returns the report on the first count and, below it, on the second one. Their objects are one.
+/// Returns the report on the first pass and, below it, on the second one. Their objects are one.
 fn report(journals: &Journals<'_>, now: SystemTime) -> Report {
     let mut reports = journals.counts.iter().map(|count| {
         let mut report = Report::default();

@@ -29,7 +29,7 @@ pub(crate) struct UnitArgs {
     #[command(flatten)]
     format: Format,
 
-    /// Count the mirrored unit, as the second count does
+    /// Count the mirrored unit, as the second pass does
     #[arg(long)]
     second: bool,
 

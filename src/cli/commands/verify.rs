@@ -156,7 +156,7 @@ fn evidence(verdict: &Verdict) -> String {
 fn difference(difference: &Difference) -> Value {
     json!({
         "unit": difference.unit,
-        "count": difference.pass.to_string(),
+        "pass": difference.pass.to_string(),
         "recorded": votes(&difference.votes),
         "recounted": recounted_text(difference),
     })

@@ -34,7 +34,7 @@ impl Origin {
                 version: version(),
                 host: host_name(),
                 cpu: cpu.brand,
-                logical_cpus: cpu.logical_cores,
+                logical_cpus: cpu.logical_cpus,
             }
         })
     }

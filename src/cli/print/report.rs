@@ -125,12 +125,12 @@ impl Report {
             .entry("threads", threads)
     }
 
-    /// Adds which count it is. The text names only the second one.
+    /// Adds which pass it is. The text names only the second one.
     pub(crate) fn pass(&mut self, pass: Pass) -> &mut Self {
         if pass == Pass::Second {
-            self.row("count", "second, on mirrored units");
+            self.row("pass", "second, on mirrored units");
         }
-        self.field("count", pass.to_string())
+        self.field("pass", pass.to_string())
     }
 
     /// Adds the plan of a journal.
@@ -139,13 +139,13 @@ impl Report {
         let hash = format!("{:08x}", plan.id());
         let units = many(plan.units(), "unit");
         let is_second = plan.pass() == Pass::Second;
-        let second = if is_second { ", second count" } else { "" };
+        let second = if is_second { ", second pass" } else { "" };
         self.entry("n", plan.size().get())
             .row("plan", format_args!("engine {engine}, hash {hash}, {units}{second}"))
             .field("engine", engine.name())
             .field("plan", hash)
             .field("units", plan.units())
-            .field("count", plan.pass().to_string())
+            .field("pass", plan.pass().to_string())
     }
 
     /// Adds the text and the numbers of another report below, and returns its object.

@@ -88,7 +88,7 @@ impl Small<'_> {
         }
     }
 
-    /// Makes the journals that an example reads: a file, or a folder of the shards of a first count or of a second count.
+    /// Makes the journals that an example reads: a file, or a folder of the shards of a first pass or of a second pass.
     fn journals(&self, word: &str) -> String {
         let word = match word {
             "FILE" | "FILE..." => "q8.journal",

@@ -112,7 +112,7 @@ fn squares(count: &CountState<'_>) -> Markup {
     }
     let is_second = count.record.plan().pass() == Pass::Second;
     html! {
-        h2 { @if is_second { "Shards of the second count" } @else { "Shards" } }
+        h2 { @if is_second { "Shards of the second pass" } @else { "Shards" } }
         p {
             @for state in State::ALL {
                 (state.square(None)) " "
