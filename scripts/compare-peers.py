@@ -5,7 +5,7 @@ Fetches the other programs from GitHub at the commits named here; clones in targ
 them as their authors advise, and chooses between their compiler flags by a short race. Then all count each board
 in turn, --rounds times. A count that differs from the published one is exit code 1. After a count that takes
 longer than --seconds-limit, a program is left out from further rounds and larger boards. --picture draws the medians of a file:
-compare-peers.py --picture benches/record/2026-11-26-xeon-peers.csv > docs/pictures/peers.svg
+compare-peers.py --picture benches/record/2026-11-29-zen4-peers.csv > docs/pictures/peers.svg
 
 Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures.
 """

@@ -74,7 +74,7 @@ fn the_picture_of_other_programs_is_drawn_from_the_recorded_times() {
         return;
     }
     let page = std::fs::read_to_string("docs/PERFORMANCE.md").expect("a page");
-    let record = "benches/record/2026-11-26-xeon-peers.csv";
+    let record = "benches/record/2026-11-29-zen4-peers.csv";
     assert!(page.contains(record), "{record} is not in docs/PERFORMANCE.md");
     let mut draw = Command::new("python3");
     let drawn = run(draw.args([script, "--picture", record]));

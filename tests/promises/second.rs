@@ -315,7 +315,7 @@ fn both_counts_are_compared_unit_by_unit() {
     let part = merge(&[&first[0], &second[0]]);
     assert_eq!((part.status.code(), stdout(&part)), (Some(3), ""));
     for pass in ["first", "second"] {
-        let lack = format!("the {pass} count lacks ");
+        let lack = format!("the {pass} pass lacks ");
         assert!(stderr(&part).contains(&lack), "{part:?}");
     }
 

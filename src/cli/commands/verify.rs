@@ -75,7 +75,7 @@ fn judge(verdict: &Verdict, journals: &Journals<'_>) -> Exit {
         let recorded = votes_text(votes);
         let recounted = recounted_text(difference);
         messages.push(format!(
-            "unit {unit}: the {pass} count has {recorded}, the recount finds {recounted}"
+            "unit {unit}: the {pass} pass has {recorded}, the recount finds {recounted}"
         ));
     }
     print_first(messages.into_iter());
