@@ -1,7 +1,7 @@
 //! Counts a board, shows how far it is, and gives up after some seconds.
 //!
 //! ```text
-//! cargo run --release --example progress -- 20 5
+//! cargo run --release --example progress -- 22 5
 //! ```
 
 use std::env;

@@ -1,7 +1,7 @@
 //! Counts a board, and answers each HTTP request with how far it is: `curl localhost:8080`.
 //!
 //! ```text
-//! cargo run --release --example server -- 20 8080
+//! cargo run --release --example server -- 23 8080
 //! ```
 
 use std::env;

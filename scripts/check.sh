@@ -130,9 +130,6 @@ has_zsh() { has zsh zsh; }
 has_fish() { has fish fish; }
 has_valgrind() { has valgrind valgrind; }
 
-# Everything that is counted there must be where the script looks for it.
-numbers() { scripts/testing-numbers.sh; }
-
 # Finds deadlocks and hidden assumptions about parallelism.
 one-thread() {
   NQUEENS_THREADS=1 taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')" \
@@ -324,7 +321,7 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored numbers one-thread kernels miri kill-resume terminal slurm dask bench doc
+stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc
   api systems msrv package semver release aarch64 shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes

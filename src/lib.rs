@@ -6,9 +6,9 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s for n = 20, 1.3 to 1.7 hours for n = 24, and an estimated three to
-//! six months for n = 28. With AVX2 it needs one and a half to two times as long. All CPUs of the process count together, so 16 of them took seven
-//! minutes for n = 24.
+//! One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s for n = 20, 1.3 to 1.7 hours for n = 24, and an estimated three
+//! to six months for n = 28. With AVX2 it needs about one and a half times as long. All CPUs of the process count
+//! together, so 16 of them took 7 to 10 minutes for n = 24. A debug build is many times slower.
 //!
 //! A [`Count`] reports its progress, can be cancelled, and resumes from its journals:
 //!

@@ -49,8 +49,10 @@ def host_of(address: str) -> str:
     return address.rpartition(":")[0]
 
 
-def count_shard(shard: str, command: list[str], avoided: list[str]) -> tuple[str, bytes | EndError | None]:
-    """Count a shard on a worker, and return the worker's host, and the journal or the failure.
+def count_shard(
+    shard: str, command: list[str], avoided: list[str]
+) -> tuple[str, dict[str, bytes] | EndError | None]:
+    """Count a shard on a worker, and return the worker's host, and the journals by their names or the failure.
 
     On a host that is to be avoided, nothing is done. Dask gives such a host a task of a busy one if it is idle.
     """
@@ -65,12 +67,12 @@ def count_shard(shard: str, command: list[str], avoided: list[str]) -> tuple[str
         # Dask itself removes the worker's folder if the worker is killed.
         with tempfile.TemporaryDirectory(prefix="nqueens-", dir=worker.local_directory) as folder:
             done = subprocess.run([*command, "--shard", shard, "--journal", folder], capture_output=True, check=False)
-            journal = b"".join(path.read_bytes() for path in Path(folder).glob("*.journal"))
+            journals = {path.name: path.read_bytes() for path in Path(folder).glob("*.journal")}
     except OSError as error:
         return host, EndError(FAILED, f"host {socket.gethostname()}: {error}")
     code = done.returncode
     if code == DONE:
-        return host, journal
+        return host, journals
     ending = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
     lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"{command[0]} {ending}"]
     # An error in the options comes first, with advice below it. Any other error is the last line.
@@ -154,9 +156,9 @@ def count_on(client: Client, request: argparse.Namespace, command: list[str], mi
         else:
             host, result = future.result()
         future.release()  # The worker need not keep the journal any more.
-        if isinstance(result, bytes):
-            if result:  # A shard without units has no journal.
-                save(result, request.out / f"{name}.journal")
+        if isinstance(result, dict):
+            for file, journal in result.items():  # A shard without units has none.
+                save(journal, request.out / Path(file).name)
             say(f"{name} is counted")
             continue
         if result is not None:

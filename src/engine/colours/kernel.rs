@@ -30,6 +30,9 @@
 //! In a layer **in order** the lanes and some labels have the same places, so nothing has to be picked. A leaf has as many of
 //! them as it can have without a further layer.
 //!
+//! Where the heavy colour has many more queens than the light one, most groups have no hits with a layer. Then the kernels
+//! whose bit counts take several instructions first find out whether a group has any.
+//!
 //! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 and AVX2 pack the fitting ones, and the
 //! other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of sixteen numbers, which
 //! the compiler turns into vectors.
