@@ -358,7 +358,9 @@ def files(path):
 def lines_of(file):
     """Returns the lines of a file, each with its place. A last line without a line feed is no line."""
     lines = file.read_bytes().split(b"\n")[:-1]
-    return [(f"{file}: line {number}", line.removesuffix(b"\r")) for number, line in enumerate(lines, 1)]
+    # bytes.removesuffix would need Python 3.9.
+    lines = [line[:-1] if line.endswith(b"\r") else line for line in lines]
+    return [(f"{file}: line {number}", line) for number, line in enumerate(lines, 1)]
 
 
 def parse_done(line):
