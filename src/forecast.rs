@@ -190,7 +190,7 @@ mod tests {
             let slower = match kernel.name() {
                 "portable" => 7.5,
                 "neon" => 3.5,
-                "avx2" => 1.9,
+                "avx2" => 1.6,
                 _ => 1.0,
             };
             assert!(close(hours(24, Engine::Subtrees, kernel), 550.0 * slower), "{kernel}");
