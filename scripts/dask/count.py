@@ -49,9 +49,7 @@ def host_of(address: str) -> str:
     return address.rpartition(":")[0]
 
 
-def count_shard(
-    shard: str, command: list[str], avoided: list[str]
-) -> tuple[str, dict[str, bytes] | EndError | None]:
+def count_shard(shard: str, command: list[str], avoided: list[str]) -> tuple[str, dict[str, bytes] | EndError | None]:
     """Count a shard on a worker, and return the worker's host, and the journals by their names or the failure.
 
     On a host that is to be avoided, nothing is done. Dask gives such a host a task of a busy one if it is idle.
