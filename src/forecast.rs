@@ -100,7 +100,7 @@ impl Forecast {
 /// The factor by which boards take longer with each of [`Kernel::NAMES`] than with AVX-512.
 ///
 /// Engine `colours` took 7.7 times as long with the portable kernel for n = 20 on Xeon-16A
-/// (benches/record/2026-11-26-xeon-16-cores-threads.csv), and 1.3 to 1.5 times with AVX2 on Zen4-2
+/// (benches/record/2026-11-26-xeon-16-cores-threads.csv), and 1.1 to 1.6 times with AVX2 on Zen4-2
 /// (docs/PERFORMANCE.md). NEON was never timed. Under an emulator it executes about half of the portable kernel's
 /// instructions (src/engine/NOTES.md).
 const SLOWER: [f64; Kernel::NAMES.len()] = [7.5, 3.5, 1.6, 1.0];
