@@ -3,7 +3,7 @@
 
     scripts/check-unit.py JOURNAL [--units K] [--seed S] [--solutions]
 
-It needs Python 3.9, and runs no code of nqueens. JOURNAL is a journal, or a folder of them. The script reads journals
+It needs Python 3.6, and runs no code of nqueens. JOURNAL is a journal, or a folder of them. The script reads journals
 as docs/FORMAT.md describes them, makes the units of any engine by the rules of that page and of docs/COLOURS.md, and
 counts a unit by trying every square. A seed chooses the same units as in 'nqueens verify'. With engine colours, making
 the units takes about 20 s and 530 MiB at n = 24, on one Zen 4 CPU.

@@ -7,7 +7,7 @@ in turn, --rounds times. A count that differs from the published one is exit cod
 longer than --seconds-limit, a program is left out from further rounds and larger boards. --picture draws the medians of a file:
 compare-peers.py --picture benches/record/2026-11-29-zen4-peers.csv > docs/pictures/peers.svg
 
-Needs Linux, Rust, git, gcc and g++, and an idle machine for useful figures.
+Needs Python 3.7, Linux, Rust, git, gcc and g++, and an idle machine for useful figures.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Callable
 
@@ -136,7 +136,7 @@ def succeeds(*command, **how):
     return subprocess.run(command, stdin=subprocess.DEVNULL, check=False, **how).returncode == 0
 
 
-@cache
+@lru_cache(maxsize=None)
 def version(compiler):
     return output(compiler, "--version").split("\n")[0]
 
@@ -146,12 +146,12 @@ def read(file):
         return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-@cache
+@lru_cache(maxsize=None)
 def published():
     return {int(row["n"]): row["total"] for row in read(ROOT / "src/board/known-counts.csv")}
 
 
-@cache
+@lru_cache(maxsize=None)
 def repository(program):
     """The folder of a repository with the commit of a program, fetched if it is not there, or None."""
     link = f"https://github.com/{program.github}"
@@ -189,7 +189,7 @@ class Comparison:
         self.same = {"date": time.strftime("%Y-%m-%d"), "machine": cpu["cpu"]}
         self.rows = csv.DictWriter(file, COLUMNS.split(), lineterminator="\n")
         self.rows.writeheader()
-        self.build = cache(self.build)
+        self.build = lru_cache(maxsize=None)(self.build)
 
     def write(self, program, n, **fields):
         commit = program.commit[:7] or self.commit
