@@ -4,7 +4,8 @@
 Fetches the other programs from GitHub at the commits named here; clones in target/peers need no network. Builds
 them as their authors advise, and chooses between their compiler flags by a short race. Then all count each board
 in turn, --rounds times. A count that differs from the published one is exit code 1. After a count that takes
-longer than --seconds-limit, a program is left out from further rounds and larger boards. --picture draws the medians of a file:
+longer than --seconds-limit, a program is left out from further rounds and larger boards. --picture draws the
+medians of a file:
 compare-peers.py --picture benches/record/2026-11-29-zen4-peers.csv > docs/pictures/peers.svg
 
 Needs Python 3.7, Linux, Rust, git, gcc and g++, and an idle machine for useful figures.

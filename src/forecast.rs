@@ -19,8 +19,8 @@
 //!
 //! **The wall time of the rest** is its CPU time over the cores that the process got in the last minute, which are its
 //! CPU time in that minute over the wall time (`cores.rs`). So the wall time holds if the machine stays as it was in
-//! that minute. The forecast of a running count ([`Progress::time_left`](crate::Progress::time_left)), of a count that is
-//! stopped after a while ([`Count::estimate`](crate::Count::estimate)) and of the journals that processes write
+//! that minute. The forecast of a running count ([`Progress::time_left`](crate::Progress::time_left)), of a count that
+//! is stopped after a while ([`Count::estimate`](crate::Count::estimate)) and of the journals that processes write
 //! ([`Record::time_left`](crate::record::Record::time_left)) are made in this one way.
 
 mod approximate;
@@ -39,9 +39,9 @@ use crate::machine::cores;
 
 /// The expected time of the units that are missing, or of a whole count, made from a sample of its units.
 ///
-/// A missing unit is assumed to take as much CPU time as a finished one of the same CPU, kernel and number of threads. The
-/// wall time is the CPU time over the CPUs that the process got in the last minute, so it holds if the machine stays as it
-/// was.
+/// A missing unit is assumed to take as much CPU time as a finished one of the same CPU, kernel and number of threads.
+/// The wall time is the CPU time over the CPUs that the process got in the last minute, so it holds if the machine
+/// stays as it was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Forecast {
@@ -49,19 +49,19 @@ pub struct Forecast {
     pub cpu_seconds: Approximate,
     /// The wall time in seconds. `None` if it is not known which CPUs will count.
     pub wall_seconds: Option<Approximate>,
-    /// The number of CPUs that the threads got in the last minute: the CPU time of their process over the wall time. `None`
-    /// if that is not known.
+    /// The number of CPUs that the threads got in the last minute: the CPU time of their process over the wall time.
+    /// `None` if that is not known.
     pub cores: Option<f64>,
-    /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it, if the
-    /// sample is large enough.
+    /// The number of solutions of the board, which is an estimate and not a count. Only [`Count::estimate`] makes it,
+    /// if the sample is large enough.
     ///
     /// [`Count::estimate`]: crate::Count::estimate
     pub total: Option<Approximate>,
 }
 
 impl Forecast {
-    /// Returns the wall time in seconds on this many CPUs, at least one. They are like the ones that took the sample, and
-    /// nothing else runs on them.
+    /// Returns the wall time in seconds on this many CPUs, at least one. They are like the ones that took the sample,
+    /// and nothing else runs on them.
     pub fn on_cores(&self, cores: usize) -> Approximate {
         self.cpu_seconds.divided_by(cores.max(1) as f64)
     }

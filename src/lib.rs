@@ -6,8 +6,8 @@
 //! # Ok::<(), nqueens::Error>(())
 //! ```
 //!
-//! One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s for n = 20, 1.3 to 1.7 hours for n = 24, and an estimated three
-//! to six months for n = 28. With AVX2 it needs about one and a half times as long. All CPUs of the process count
+//! One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s for n = 20, 1.3 to 1.7 hours for n = 24, and an estimated
+//! three to six months for n = 28. With AVX2 it needs about one and a half times as long. All CPUs of the process count
 //! together, so 16 of them took 7 to 10 minutes for n = 24. A debug build is many times slower.
 //!
 //! A [`Count`] reports its progress, can be cancelled, and resumes from its journals:
@@ -28,11 +28,11 @@
 //! ```
 //!
 //! [`Count::shard`] shares a count between machines, [`journal::Records`] adds the shards up and checks them, and
-//! [`Count::estimate`] says how long a count will take. [`Solutions`] lists solutions, and [`Classes`] counts them up to
-//! rotation and reflection. The folder `examples` of the repository has four programs.
+//! [`Count::estimate`] says how long a count will take. [`Solutions`] lists solutions, and [`Classes`] counts them up
+//! to rotation and reflection. The folder `examples` of the repository has four programs.
 //!
-//! Without its command line, the feature `cli`, the crate depends only on crc32fast, humantime, num_cpus, rayon, rustix,
-//! sysinfo and thiserror:
+//! Without its command line, the feature `cli`, the crate depends only on crc32fast, humantime, num_cpus, rayon,
+//! rustix, sysinfo and thiserror:
 //!
 //! ```toml
 //! [dependencies]

@@ -215,7 +215,8 @@ impl fmt::Display for Solution {
     }
 }
 
-/// Reads the column of the queen in each row, counted from 1: `2 4 1 3`. An empty text is the solution of the empty board.
+/// Reads the column of the queen in each row, counted from 1: `2 4 1 3`. An empty text is the solution of the empty
+/// board.
 impl FromStr for Solution {
     type Err = Error;
 

@@ -123,8 +123,8 @@ impl Solutions {
         Self::on_squares(size.squares(), size, Wanted::OneOfEachClass(Vec::new()))
     }
 
-    /// Makes an iterator over the solutions with queens on the given squares, of which it returns only the smallest one of
-    /// each class.
+    /// Makes an iterator over the solutions with queens on the given squares, of which it returns only the smallest one
+    /// of each class.
     ///
     /// # Errors
     ///

@@ -52,8 +52,8 @@ impl Square {
     }
 }
 
-/// Returns where queens may stand if some queens are placed: on the squares of these queens, and on all squares that they do
-/// not attack. A square may be named twice.
+/// Returns the squares on which queens may stand if queens are placed on the given squares: these squares, and those
+/// that they do not attack. A square may be named twice.
 ///
 /// # Errors
 ///

@@ -82,8 +82,8 @@ pub(crate) const SMALLEST: usize = 4;
 pub(crate) const LARGEST: u32 = 30;
 
 /// The largest board on which one thread counts all units with the same pair of classes one after the other, because
-/// they share programs. There are up to 400 of them, and on this board they take 85 ms on average, and up to 0.3 s, with
-/// AVX-512 on a Zen 4 CPU.
+/// they share programs. There are up to 400 of them, and on this board they take 85 ms on average, and up to 0.3 s,
+/// with AVX-512 on a Zen 4 CPU.
 const LARGEST_BY_CLASSES: usize = 22;
 
 /// The units of a board.

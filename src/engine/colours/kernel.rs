@@ -3,9 +3,9 @@
 //! # The leaf
 //!
 //! A block has up to 64 labels, and at a leaf a few words of each label are left. They fill **lanes**: a lane holds
-//! eight words, all of the same label. A label takes as many lanes as it needs. As many lanes as the kernel counts at once, 64
-//! or 32, are a **layer**. The words of a layer become bits: word s of a lane becomes bit s of a byte. A **plane** has a bit
-//! for each word of a layer:
+//! eight words, all of the same label. A label takes as many lanes as it needs. As many lanes as the kernel counts at
+//! once, 64 or 32, are a **layer**. The words of a layer become bits: word s of a lane becomes bit s of a byte. A
+//! **plane** has a bit for each word of a layer:
 //!
 //! ```text
 //! for each bit b of a word:      plane b   = the words that have it            (a transposition)
@@ -27,15 +27,15 @@
 //! them, from which the macro makes the loops. `portable.rs` is the reference, and documents each type and each
 //! operation. The other kernels have them under the same names.
 //!
-//! In a layer **in order** the lanes and some labels have the same places, so nothing has to be picked. A leaf has as many of
-//! them as it can have without a further layer.
+//! In a layer **in order** the lanes and some labels have the same places, so nothing has to be picked. A leaf has as
+//! many of them as it can have without a further layer.
 //!
-//! Where the heavy colour has many more queens than the light one, most groups have no hits with a layer. Then the kernels
-//! whose bit counts take several instructions first find out whether a group has any.
+//! Where the heavy colour has many more queens than the light one, most groups have no hits with a layer. Then the
+//! kernels whose bit counts take several instructions first find out whether a group has any.
 //!
-//! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 and AVX2 pack the fitting ones, and the
-//! other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of sixteen numbers, which
-//! the compiler turns into vectors.
+//! Two loops use vectors in another way. Words are joined eight at a time: AVX-512 and AVX2 pack the fitting ones, and
+//! the other kernels write each word and then advance by 0 or 1. Coefficients are made from arrays of sixteen numbers,
+//! which the compiler turns into vectors.
 
 use std::ops::Range;
 
@@ -120,8 +120,8 @@ pub(super) struct LeafScratch {
 /// The words of a layer: first all of them, then for each square and combination the words that it leaves. There is
 /// room after every offset of 16 bits, so that no offset from the code needs a check.
 ///
-/// Planes follow each other without gaps. An address may have an offset times four or eight, which costs no instruction,
-/// but only if the compiler sees parts of four or eight bytes.
+/// Planes follow each other without gaps. An address may have an offset times four or eight, which costs no
+/// instruction, but only if the compiler sees parts of four or eight bytes.
 #[repr(C, align(64))]
 struct Open([u8; (1 << 16) * (MAX_LANES / OFFSET_SCALE) + MAX_LANES]);
 

@@ -108,7 +108,7 @@ impl Matrix {
         self.coefficients.clear(odd_ranks.len() * heavy_tree.labels_len);
         let light_tree = &light.program.tree;
         let mut room_for_light_rows = [0; BLOCK_LABELS];
-        // The two colours share their labels: those of the heavy list are those of the light tree.
+        // A label of the heavy list is a label of the light tree, too: both are columns of one parity.
         let light_rows = rows_of_labels(light_tree, heavy_labels, &mut room_for_light_rows);
         let mut room_for_heavy_rows = [0; BLOCK_LABELS];
         for block in light.list.blocks() {

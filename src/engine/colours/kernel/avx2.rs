@@ -12,7 +12,8 @@ type Vector = __m256i;
 type Sums = __m256i;
 /// For each half of the lanes, the place of each label within the half. Places elsewhere are bytes of 128 or more.
 type Index = [Bytes; 2];
-/// For each quarter of the labels, the place of each lane within the quarter. Places elsewhere are bytes of 128 or more.
+/// For each quarter of the labels, the place of each lane within the quarter. Places elsewhere are bytes of 128 or
+/// more.
 type LabelIndex = [Vector; 4];
 
 loops! {

@@ -40,8 +40,9 @@ impl Bytes {
 /// The lanes of a leaf: where the words of each lane begin, which words it has, and their label.
 ///
 /// Lanes come in **turns**: the first turn has the first lane of each label, the second turn has the second lanes of
-/// the labels that have one, and so on. In a turn the labels increase, apart from layers in order, which come first. So most
-/// layers have each label once or twice, however many lanes it has. For example, if the labels 0, 1 and 2 have 20, 3 and 9 words:
+/// the labels that have one, and so on. In a turn the labels increase, apart from layers in order, which come first. So
+/// most layers have each label once or twice, however many lanes it has. For example, if the labels 0, 1 and 2 have 20,
+/// 3 and 9 words:
 ///
 /// ```text
 ///     turn     first       second   third
@@ -147,8 +148,8 @@ fn ends_of_labels(words: Words<'_>) -> [u32; BLOCK_LABELS] {
     ends
 }
 
-/// Finds the layers that can have a lane for each of their labels in order, with words or without, so that the leaf needs no
-/// more layers. A layer in order needs no picking, because its lanes and the labels have the same places.
+/// Finds the layers that can have a lane for each of their labels in order, with words or without, so that the leaf
+/// needs no more layers. A layer in order needs no picking, because its lanes and the labels have the same places.
 #[inline(always)]
 fn find_ordered_layers<const LANES: usize>(
     label_starts: &[u32; BLOCK_LABELS],

@@ -131,7 +131,8 @@ macro_rules! loops {
             }
         }
 
-        /// Adds the hits of a layer times their coefficients to the totals. `add_products` knows the label of each lane.
+        /// Adds the hits of a layer times their coefficients to the totals. `add_products` knows the label of each
+        /// lane.
         $(#[$compiled])*
         #[inline]
         fn sum_layer<const SKIPS: bool>(
