@@ -62,8 +62,9 @@ fn shards_are_processes_and_two_passes_agree() {
 
 #[test]
 fn a_server_says_how_far_a_count_is() {
+    // The count takes a second, so that it is not over before this thread asks, also on a busy machine.
     let mut server =
-        example("server", &["17", "0"]).stdout(Stdio::piped()).spawn().expect("it starts");
+        example("server", &["19", "0"]).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(server.stdout.take().expect("piped")).lines();
     let address = lines.next().expect("a line").expect("text");
     let address = address.strip_prefix("http://").expect("an address");
@@ -80,6 +81,6 @@ fn a_server_says_how_far_a_count_is() {
     let is_percentage =
         |answer: &String| answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.contains(" %");
     assert!(answers.iter().any(is_percentage), "{answers:?}");
-    assert_eq!(lines.next().expect("a line").expect("text"), "Q(17) = Some(95815104)");
+    assert_eq!(lines.next().expect("a line").expect("text"), "Q(19) = Some(4968057848)");
     assert!(server.wait().expect("it ends").success());
 }
