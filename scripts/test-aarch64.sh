@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the code for aarch64, then runs the tests of the kernels and whole counts as an aarch64 program under qemu:
-# each kernel, both passes, and journals that this machine began with each of its own kernels.
+# Runs the tests of the kernels and whole counts as an aarch64 program under qemu: each kernel, both passes, and journals
+# that this machine began with each of its own kernels.
 #
 #   scripts/test-aarch64.sh
 #
@@ -9,17 +9,15 @@
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-gnu
-rustup target list --installed 2>/dev/null | grep -q "$target" ||
-  { may_install && timeout 60 rustup target add "$target"; } || fail "missing: rustup target add $target" 77
-cargo clippy --target "$target" --lib --bins -- -D warnings
+has_target "$target" || fail "missing: rustup target add $target" 77
 has qemu-aarch64 qemu-user
 has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
 cargo test --target "$target" --lib -- kernel::
-cargo build --profile test
-cargo build --profile test --target "$target"
+cargo build
+cargo build --target "$target"
 programs=${CARGO_TARGET_DIR:-target}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -2,7 +2,7 @@
 //! names them.
 //!
 //! `cargo test` builds them before it runs the tests. Whoever runs only this test has to build them first:
-//! `cargo build --profile test --examples`.
+//! `cargo build --examples`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn example(name: &str, args: &[&str]) -> Command {
     let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
-        "{}: run cargo build --profile test --examples first",
+        "{}: run cargo build --examples first",
         program.display()
     );
     let mut command = Command::new(program);
