@@ -85,7 +85,7 @@ for target in "${targets[@]}"; do
   unlink_missing "$share/doc/nqueens"
   tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar \
     -C "$work" -cf - "$name" | gzip -9n >"$work/$name.tar.gz"
-  "$tools/maturin" build --quiet --release --locked --target "$target" --bindings bin --out "$work" \
+  "$tools/maturin" build --quiet --release --locked --target "$target" --out "$work" \
     --compatibility manylinux2014 musllinux_1_1
 done
 (cd "$work" && sha256sum -- *.tar.gz *.whl >SHA256SUMS)
