@@ -16,11 +16,7 @@ fn example(name: &str, args: &[&str]) -> Command {
     let tests = std::env::current_exe().expect("this test");
     let folder: PathBuf = tests.ancestors().nth(2).expect("a folder").join("examples");
     let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(
-        program.exists(),
-        "{}: run cargo build --examples first",
-        program.display()
-    );
+    assert!(program.exists(), "{}: run cargo build --examples first", program.display());
     let mut command = Command::new(program);
     command.args(args);
     command
