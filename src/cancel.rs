@@ -26,8 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// # Ok::<(), nqueens::Error>(())
 /// ```
 ///
-/// Every engine checks the flag often, also in the middle of a unit: counts of boards up to n = 30 ended within 0.3 s. An
-/// observer may raise the flag of its own count.
+/// Every engine checks the flag often, also in the middle of a unit: counts of boards up to n = 30 ended within 0.3 s.
+/// An observer may raise the flag of its own count.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

@@ -169,8 +169,8 @@ fn with_tip(mut error: clap::Error, words: &[String]) -> clap::Error {
     error
 }
 
-/// Returns the tip for a mistake that people often make. `refused` is the argument or option that the parser refuses, and
-/// is empty if it refuses the command.
+/// Returns the tip for a mistake that people often make. `refused` is the argument or option that the parser refuses,
+/// and is empty if it refuses the command.
 fn tip(words: &[&str], refused: &str) -> Option<String> {
     let is_board = |text: &str| text.parse::<BoardSize>().is_ok();
     let are_boards = |text: &str| text.split(',').all(|part| sizes(part).is_ok());

@@ -17,9 +17,9 @@ pub use settings::Count;
 /// Returns the number of ways to place `n` queens on an `n` x `n` board so that none attacks another: Q(n),
 /// [A000170](https://oeis.org/A000170), with Q(0) = 1.
 ///
-/// The count runs on all CPUs, and returns when it is finished. One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s for
-/// n = 20, 1.3 to 1.7 hours for n = 24, and an estimated three to six months for n = 28. From n = 20 on, a [`Count`] is better:
-/// it can be cancelled, resumed, and shared between machines.
+/// The count runs on all CPUs, and returns when it is finished. One CPU with AVX-512 needs 0.02 s for n = 16, 5 to 7 s
+/// for n = 20, 1.3 to 1.7 hours for n = 24, and an estimated three to six months for n = 28. From n = 20 on, a
+/// [`Count`] is better: it can be cancelled, resumed, and shared between machines.
 ///
 /// ```
 /// assert_eq!(nqueens::count(8)?, 92);

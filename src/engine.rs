@@ -143,9 +143,9 @@ impl Engine {
         self == Self::Colours && size.rows() >= colours::SMALLEST
     }
 
-    /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small allocations.
-    /// With engine `colours` on larger boards, vectors have room that is not used, and the heap keeps some addresses of
-    /// those that were freed: by `VmPeak` up to 12 MiB (n = 21, 22, 24 and 29).
+    /// Returns the bytes that each thread may reserve beyond [`Engine::memory_of_thread`], mostly for small
+    /// allocations. With engine `colours` on larger boards, vectors have room that is not used, and the heap keeps some
+    /// addresses of those that were freed: by `VmPeak` up to 12 MiB (n = 21, 22, 24 and 29).
     pub(crate) fn worker_reserve(self, size: BoardSize) -> u64 {
         let has_large_buffers = self == Self::Colours && size.get() > 20;
         if has_large_buffers { 32 << 20 } else { 1 << 20 }

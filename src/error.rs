@@ -1,8 +1,8 @@
 //! The errors of the library.
 //!
 //! A message names the value and its limit. It does not say what to do next, because that depends on the program: the
-//! command line adds its own advice. For other programs the enums are `non_exhaustive`. Within this crate matches have to
-//! name every error, so the command line does not compile if an error lacks its advice.
+//! command line adds its own advice. For other programs the enums are `non_exhaustive`. Within this crate matches have
+//! to name every error, so the command line does not compile if an error lacks its advice.
 
 mod journal;
 

@@ -40,10 +40,11 @@ pub(crate) fn thread_pool(threads: usize) -> Result<ThreadPool, Error> {
     pool_builder(threads)?.build().map_err(|error| not_started(threads, &error))
 }
 
-/// Runs work on new threads, and returns when they have ended: some limit counts threads, and the next count starts as many.
+/// Runs work on new threads, and returns when they have ended: some limit counts threads, and the next count starts as
+/// many.
 ///
-/// If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install` it would take up other work of
-/// its own pool, for example the next count, and run it on top of this one on its stack.
+/// If the caller is a thread of another pool, it only waits meanwhile. In rayon's `install` it would take up other work
+/// of its own pool, for example the next count, and run it on top of this one on its stack.
 ///
 /// # Errors
 ///

@@ -63,8 +63,8 @@ impl Plan {
     /// Cuts the count of a board into the units of an engine.
     ///
     /// `split_rows` is the number of rows in the prefixes of [`Engine::Subtrees`], 1 to 4, of which a board below n = 7
-    /// has at most n - 3. `None` chooses a number that suits the board. The other engines ignore it, but no number other
-    /// than 1 to 4 is taken.
+    /// has at most n - 3. `None` chooses a number that suits the board. The other engines ignore it, but no number
+    /// other than 1 to 4 is taken.
     ///
     /// # Errors
     ///
@@ -234,8 +234,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::LacksMemory`] if the machine has too little memory for one worker. Whoever makes several has to know that
-    /// there is enough for all.
+    /// [`Error::LacksMemory`] if the machine has too little memory for one worker. Whoever makes several has to know
+    /// that there is enough for all.
     pub fn worker(&self, kernel: Kernel) -> Result<Worker<'_>, Error> {
         self.check_memory(1)?;
         Ok(self.checked_worker(kernel))
@@ -250,8 +250,8 @@ impl Plan {
     ///
     /// Units of [`Engine::Colours`] are counted by a short search of each colour. The engine counts each colour by
     /// itself, too, so the recount shares with it the split into colours, the units, and how many times a unit counts
-    /// each solution. It shares none of the lists, trees and kernels. Units of other engines, and of boards below n = 4,
-    /// are counted by plain backtracking, which visits each solution.
+    /// each solution. It shares none of the lists, trees and kernels. Units of other engines, and of boards below n =
+    /// 4, are counted by plain backtracking, which visits each solution.
     ///
     /// # Errors
     ///
@@ -278,7 +278,8 @@ impl Plan {
 
     /// Counts one unit again as [`Plan::recount`] does. There must be memory for it.
     pub(crate) fn recount_unit(&self, unit: usize, cancel: &Cancel) -> Result<u64, Error> {
-        // A cancelled check asks for every unit that is left, and the domains of all units take minutes on large boards.
+        // A cancelled check asks for every unit that is left, and the domains of all units take minutes on large
+        // boards.
         if cancel.is_cancelled() {
             return Err(Interrupt::Cancelled.in_unit(unit));
         }

@@ -1,8 +1,9 @@
-//! What journals hold together: the count of each finished unit, the processes that counted them, and what was left out.
+//! What journals hold together: the count of each finished unit, the processes that counted them, and what was left
+//! out.
 //!
-//! Each file is read once, all files in parallel. No scheduler promises that a task runs exactly once, so two processes may
-//! have counted one unit. Its count depends only on the plan, so equal counts are one. A unit with different counts is
-//! missing until enough lines settle it (`settle.rs`).
+//! Each file is read once, all files in parallel. No scheduler promises that a task runs exactly once, so two processes
+//! may have counted one unit. Its count depends only on the plan, so equal counts are one. A unit with different counts
+//! is missing until enough lines settle it (`settle.rs`).
 //!
 //! **Memory:** eight bytes for each unit of the plan, 77 MiB at n = 28. A page of memory in which no unit is finished
 //! takes none. Beside this, 500 to 600 bytes for each journal, measured with paths of 20 to 70 characters: its path and
@@ -162,9 +163,9 @@ impl Record {
 
     /// Forecasts the missing units. Returns `None` while nothing is finished.
     ///
-    /// The CPU time covers all missing units. The wall time covers only the processes that are counting at this moment, until
-    /// the last of them has completed its shard, and the cores are theirs. Both are `None` if no process is counting, or
-    /// while too little is known.
+    /// The CPU time covers all missing units. The wall time covers only the processes that are counting at this moment,
+    /// until the last of them has completed its shard, and the cores are theirs. Both are `None` if no process is
+    /// counting, or while too little is known.
     pub fn time_left(&self) -> Option<Forecast> {
         self.running().time_left()
     }
@@ -216,8 +217,8 @@ struct PlansRead {
     others: Vec<(PathBuf, String)>,
 }
 
-/// Reads the lines of some plans in these journals, in parallel, each file once. Units with different counts are settled
-/// as far as possible, for which their files are read again.
+/// Reads the lines of some plans in these journals, in parallel, each file once. Units with different counts are
+/// settled as far as possible, for which their files are read again.
 fn read_plans(
     plans: &[Arc<Plan>],
     paths: &[impl AsRef<Path> + Sync],

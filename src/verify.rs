@@ -1,8 +1,8 @@
 //! Checks recorded counts by counting some of the units again by a simple search: [`Records::verify`].
 //!
 //! Reading a journal checks that it is as it was written: each line has its CRC, and each sum is the sum of its counts.
-//! The check asks whether the counts are right. It [recounts](Plan::recount) finished units that it chooses at random. It
-//! also recounts every unit for which the journals hold different counts, which shows which of them are wrong.
+//! The check asks whether the counts are right. It [recounts](Plan::recount) finished units that it chooses at random.
+//! It also recounts every unit for which the journals hold different counts, which shows which of them are wrong.
 //!
 //! **How strong is this check?** If a fraction f of the units is wrong, a check of k units misses all wrong ones with
 //! a probability of at most (1 - f)^k. So if no difference is found, f is below 1 - 0.05^(1/k), about 3/k, with a
@@ -21,11 +21,11 @@ use crate::record::{Difference, Record, Records};
 
 /// The result of a check.
 ///
-/// If a fraction f of the finished units is wrong, a check of k units misses all wrong ones with a probability of at most
-/// (1 - f)^k. [`Verdict::undetected_part`] is the largest f that a check without a difference leaves possible.
+/// If a fraction f of the finished units is wrong, a check of k units misses all wrong ones with a probability of at
+/// most (1 - f)^k. [`Verdict::undetected_part`] is the largest f that a check without a difference leaves possible.
 ///
-/// If a wrong count is used, move the journals of the [hosts](Difference::wrong_hosts) that recorded it to another folder, and
-/// run the count again, which counts the units that are missing then.
+/// If a wrong count is used, move the journals of the [hosts](Difference::wrong_hosts) that recorded it to another
+/// folder, and run the count again, which counts the units that are missing then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "it says whether recorded counts are wrong"]
 #[non_exhaustive]
@@ -38,8 +38,8 @@ pub struct Verdict {
     pub disputed: usize,
     /// The number of units of both kinds that a cancelled check did not count again.
     pub remaining: usize,
-    /// The recounted units for which the journals hold a wrong count, in increasing order. If both passes hold one, the unit
-    /// is named twice.
+    /// The recounted units for which the journals hold a wrong count, in increasing order. If both passes hold one, the
+    /// unit is named twice.
     pub differences: Vec<Difference>,
 }
 
@@ -55,8 +55,8 @@ fn choose(finished: Vec<usize>, units: usize, seed: u64) -> Vec<usize> {
     chosen
 }
 
-/// Returns the units that at least one record holds, in increasing order. The records are of one plan. A unit is left out if
-/// its counts differ in one of them and are not settled.
+/// Returns the units that at least one record holds, in increasing order. The records are of one plan. A unit is left
+/// out if its counts differ in one of them and are not settled.
 fn finished_units(records: &[&Record]) -> Vec<usize> {
     let Some(record) = records.first() else { return Vec::new() };
     let disputed: BTreeSet<usize> =
@@ -85,10 +85,10 @@ fn disputed_units(records: &[&Record], finished: &[usize]) -> BTreeSet<usize> {
 /// Chooses `number` different positions below `positions`. All sets of this size are equally likely.
 ///
 /// This is Floyd's sampling (J. Bentley and B. Floyd, *A sample of brilliance*, Communications of the ACM 30, 1987).
-/// Each step adds one position behind the others, and chooses one more: a random position, or the last one if the random
-/// one is chosen already. So the last of j positions is chosen with probability i/j, as the i-th: the random position is
-/// the last one with probability 1/j, and one of the i - 1 chosen ones with probability (i - 1)/j. All other positions
-/// are alike.
+/// Each step adds one position behind the others, and chooses one more: a random position, or the last one if the
+/// random one is chosen already. So the last of j positions is chosen with probability i/j, as the i-th: the random
+/// position is the last one with probability 1/j, and one of the i - 1 chosen ones with probability (i - 1)/j. All
+/// other positions are alike.
 fn choose_positions(positions: usize, number: usize, seed: u64) -> BTreeSet<usize> {
     let mut state = seed;
     let mut chosen = BTreeSet::new();
@@ -121,13 +121,13 @@ fn split_mix(state: &mut u64) -> u64 {
 }
 
 impl Records {
-    /// Counts some finished units again by a simple search, and compares the counts with the recorded ones. Every unit with
-    /// different counts is counted again, too, which shows which of them are wrong.
+    /// Counts some finished units again by a simple search, and compares the counts with the recorded ones. Every unit
+    /// with different counts is counted again, too, which shows which of them are wrong.
     ///
-    /// `sample` is the number of finished units to choose at random, each at most once. If there are fewer, all are chosen.
-    /// `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Any number will do,
-    /// and another one for each check, such as the time, checks other units. Units of engine
-    /// `colours` are counted by a short search of each colour, those of other engines by plain backtracking: see
+    /// `sample` is the number of finished units to choose at random, each at most once. If there are fewer, all are
+    /// chosen. `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Any
+    /// number will do, and another one for each check, such as the time, checks other units. Units of engine `colours`
+    /// are counted by a short search of each colour, those of other engines by plain backtracking: see
     /// [`Plan::recount`].
     ///
     /// ```
@@ -148,15 +148,15 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a count does not fit in a `u64`, [`Error::LacksMemory`] if the threads need more memory than
-    /// there is, and [`Error::ThreadsNotStarted`] if they cannot be started. A cancellation is not an error: the verdict
-    /// covers the units that were counted before.
+    /// [`Error::Overflow`] if a count does not fit in a `u64`, [`Error::LacksMemory`] if the threads need more memory
+    /// than there is, and [`Error::ThreadsNotStarted`] if they cannot be started. A cancellation is not an error: the
+    /// verdict covers the units that were counted before.
     pub fn verify(&self, sample: usize, seed: u64, cancel: &Cancel) -> Result<Verdict, Error> {
         on_new_threads(cores(), || self.verify_here(sample, seed, &|_, _| (), cancel))?
     }
 
-    /// Counts finished units again on the current rayon pool. `progress` hears how many units were counted again, and how
-    /// many will be: first 0, then from the counting threads after each unit.
+    /// Counts finished units again on the current rayon pool. `progress` hears how many units were counted again, and
+    /// how many will be: first 0, then from the counting threads after each unit.
     pub(crate) fn verify_here(
         &self,
         sample: usize,
@@ -209,7 +209,8 @@ fn recount_all(
     Ok(counts.into_iter().flatten().collect())
 }
 
-/// Returns the recounted units for which journals hold a wrong count. Only a disputed unit has counts that are not used.
+/// Returns the recounted units for which journals hold a wrong count. Only a disputed unit has counts that are not
+/// used.
 fn differences(
     records: &[&Record],
     disputed: &BTreeSet<usize>,
@@ -244,15 +245,15 @@ fn differences(
 }
 
 impl Verdict {
-    /// Returns the number of recounted units whose wrong count is used. A wrong count is not used if more lines hold the right
-    /// one, or if the unit is missing.
+    /// Returns the number of recounted units whose wrong count is used. A wrong count is not used if more lines hold
+    /// the right one, or if the unit is missing.
     pub fn wrong_units_in_use(&self) -> usize {
         let wrong = self.differences.iter().filter(|difference| difference.is_wrong_count_used());
         wrong.map(|difference| difference.unit).collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the largest fraction of the finished units that may be wrong although the check found no difference, with a
-    /// confidence of 95 %. It is 0 if all finished units were counted again, and 1 if none was.
+    /// Returns the largest fraction of the finished units that may be wrong although the check found no difference,
+    /// with a confidence of 95 %. It is 0 if all finished units were counted again, and 1 if none was.
     pub fn undetected_part(&self) -> f64 {
         if self.recounted >= self.finished && self.finished > 0 {
             return 0.0;

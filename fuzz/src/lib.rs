@@ -1,5 +1,6 @@
-//! What targets check, and what mutators of journals share. Bytes that are changed at random have a wrong CRC and a wrong sum almost always, and
-//! such a line is refused before anything else is looked at. So the mutators repair most lines.
+//! What targets check, and what mutators of journals share. Bytes that are changed at random have a wrong CRC and a
+//! wrong sum almost always, and such a line is refused before anything else is looked at. So the mutators repair most
+//! lines.
 
 use libfuzzer_sys::fuzzer_mutate;
 

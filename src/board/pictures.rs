@@ -4,14 +4,14 @@
 use crate::board::solution::Solution;
 
 impl Solution {
-    /// Draws the board with `Q` for a queen, `#` for an empty square, and the coordinates of chess. The last line has no
-    /// line break.
+    /// Draws the board with `Q` for a queen, `#` for an empty square, and the coordinates of chess. The last line has
+    /// no line break.
     pub(crate) fn to_ascii(&self) -> String {
         picture(self.columns(), 1, |queen, _| if queen { "Q" } else { "#" })
     }
 
-    /// Draws a chequered board with a chess queen in each row, and the coordinates of chess. Each square is two characters
-    /// wide. The last line has no line break.
+    /// Draws a chequered board with a chess queen in each row, and the coordinates of chess. Each square is two
+    /// characters wide. The last line has no line break.
     ///
     /// ```
     /// let solution = nqueens::Solution::new([1, 3, 0, 2])?;

@@ -107,8 +107,8 @@ type Turn = fn(u32, u32, u32) -> (u32, u32);
 /// The turn by 180°. The numbers of solutions that it leaves unchanged are [A032522](https://oeis.org/A032522).
 const HALF_TURN: Turn = |last, row, column| (last - row, last - column);
 
-/// The turn by 90°. The numbers of solutions that it leaves unchanged are [A033148](https://oeis.org/A033148): 0 unless n
-/// is a multiple of four or one more, because the queens that are not in the centre come in fours.
+/// The turn by 90°. The numbers of solutions that it leaves unchanged are [A033148](https://oeis.org/A033148): 0 unless
+/// n is a multiple of four or one more, because the queens that are not in the centre come in fours.
 const QUARTER_TURN: Turn = |last, row, column| (column, last - row);
 
 /// Counts the solutions that a turn leaves unchanged, on a board with more than one square. Each placement of the first

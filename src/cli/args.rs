@@ -1,5 +1,5 @@
-//! Groups of options that several commands share, and the names of engines and kernels, each with a line in the help and
-//! in the completions.
+//! Groups of options that several commands share, and the names of engines and kernels, each with a line in the help
+//! and in the completions.
 
 use std::iter::once;
 use std::str::FromStr;

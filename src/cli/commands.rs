@@ -1,5 +1,5 @@
-//! The commands: one command, one file. A struct holds the options, and its method `run` parses no text, but does the work
-//! and prints the answer. What the commands on journals share is in [`journals`].
+//! The commands: one command, one file. A struct holds the options, and its method `run` parses no text, but does the
+//! work and prints the answer. What the commands on journals share is in [`journals`].
 
 pub(crate) mod compare;
 pub(crate) mod count;

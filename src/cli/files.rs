@@ -1,5 +1,5 @@
-//! Files that a command writes: pictures, pages and manual pages. A file has its name only when it is complete, so half of
-//! it is never seen.
+//! Files that a command writes: pictures, pages and manual pages. A file has its name only when it is complete, so half
+//! of it is never seen.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};

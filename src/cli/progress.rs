@@ -9,8 +9,8 @@
 //!
 //! What matters most comes first, because a narrow terminal cuts the rest.
 //!
-//! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten times
-//! a second: see [`stderr`](crate::cli::stderr).
+//! Counting threads only note here what is done. The thread that writes to standard error looks at these notes ten
+//! times a second: see [`stderr`](crate::cli::stderr).
 
 mod bar;
 

@@ -1,5 +1,5 @@
-//! What a command that counts works with, made from its options in one place: which engine counts, on which threads, what
-//! shows its progress, and what stops it.
+//! What a command that counts works with, made from its options in one place: which engine counts, on which threads,
+//! what shows its progress, and what stops it.
 
 use crate::forecast::rough_seconds;
 use crate::machine::memory::StatedMemory;

@@ -1,11 +1,11 @@
 //! Counts the solutions with queens on given squares and none on others.
 //!
 //! A placement of queens in the first rows is a part, and threads take part after part. Below it the search of engine
-//! [`subtrees`](crate::engine::subtrees) counts, with the allowed columns of each row. Every solution is found one by one,
-//! because fixed queens leave no symmetry to use.
+//! [`subtrees`](crate::engine::subtrees) counts, with the allowed columns of each row. Every solution is found one by
+//! one, because fixed queens leave no symmetry to use.
 //!
-//! **Time** about 45 ns a solution on one CPU with AVX-512, so half a minute at n = 18. **Memory** 170 bytes for each of some
-//! thousand parts.
+//! **Time** about 45 ns a solution on one CPU with AVX-512, so half a minute at n = 18. **Memory** 170 bytes for each
+//! of some thousand parts.
 
 use rayon::prelude::*;
 
@@ -41,8 +41,8 @@ impl Completions {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] for a square that is off the board, for a queen that another one attacks, and for a square
-    /// that is to have a queen and to be blocked.
+    /// [`Error::InvalidValue`] for a square that is off the board, for a queen that another one attacks, and for a
+    /// square that is to have a queen and to be blocked.
     pub(crate) fn new(size: BoardSize, place: &[Square], block: &[Square]) -> Result<Self, Error> {
         let allowed = without_blocked(squares_left_by(place, size)?, size, place, block)?;
         let node = Node::top(allowed[0]);

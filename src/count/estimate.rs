@@ -11,12 +11,13 @@ use crate::forecast::{Approximate, Forecast, TimeLeft, rough_cpu_seconds, rough_
 use crate::plan::shard::Shard;
 
 impl Count<'_> {
-    /// Forecasts the time and the result of a count of the whole board from a sample: the first units, counted for about
-    /// `time` on all threads. The wall time is that on these threads, and is always there.
+    /// Forecasts the time and the result of a count of the whole board from a sample: the first units, counted for
+    /// about `time` on all threads. The wall time is that on these threads, and is always there.
     ///
     /// The sample takes up to half as long again if its standard error is still unknown. If no unit ends in six times
-    /// that time, or in a second if that is longer, the times are rough values for boards of this size, measured on other
-    /// machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished units.
+    /// that time, or in a second if that is longer, the times are rough values for boards of this size, measured on
+    /// other machines. [`Count::journal`] and [`Count::shard`] have no effect, and the observer hears only of finished
+    /// units.
     ///
     /// ```
     /// use std::time::Duration;

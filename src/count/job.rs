@@ -1,5 +1,5 @@
-//! The one way through a count, of a whole board or a shard, and through an estimate: read the journals, plan, count, close
-//! the journal of this process.
+//! The one way through a count, of a whole board or a shard, and through an estimate: read the journals, plan, count,
+//! close the journal of this process.
 
 use std::cell::LazyCell;
 use std::io;
@@ -47,24 +47,25 @@ pub struct Outcome {
     pub units_done: usize,
     /// The number of units that journals already held when the count began.
     pub units_before: usize,
-    /// The number of solutions in the finished units. For a shard it is a part of the number of solutions of the board. To add
-    /// shards up, record them in [journals](Count::journal): [`Records`](crate::journal::Records) checks that they belong
-    /// together.
+    /// The number of solutions in the finished units. For a shard it is a part of the number of solutions of the board.
+    /// To add shards up, record them in [journals](Count::journal): [`Records`](crate::journal::Records) checks that
+    /// they belong together.
     pub solutions: u128,
     /// The wall time without the start of the threads. Reading journals and waiting for the disk are part of it.
     pub elapsed: Duration,
-    /// How the total compares with the published one: [`Agreement::Unknown`] if there is no total, or none is published.
+    /// How the total compares with the published one: [`Agreement::Unknown`] if there is no total, or none is
+    /// published.
     pub agreement: Agreement,
-    /// The processes that worked on this count: those that wrote the journals that were read, and this one, if it wrote a
-    /// journal.
+    /// The processes that worked on this count: those that wrote the journals that were read, and this one, if it wrote
+    /// a journal.
     pub runs: Vec<Run>,
-    /// The journal that was written. `None` if no folder was set, if nothing was left to count, or if the count was cancelled
-    /// before it began to count.
+    /// The journal that was written. `None` if no folder was set, if nothing was left to count, or if the count was
+    /// cancelled before it began to count.
     pub journal: Option<PathBuf>,
     /// The reason why the journal lacks the last lines, although all units are counted and the total is right.
     pub journal_fault: Option<Error>,
-    /// The units for which journals hold different counts. If none of its counts is used, a unit is missing, and another run
-    /// of the count counts it once more.
+    /// The units for which journals hold different counts. If none of its counts is used, a unit is missing, and
+    /// another run of the count counts it once more.
     pub differences: Vec<Difference>,
     /// The reasons why lines and journals were left out. Their units were counted again.
     pub left_out: Vec<Error>,
@@ -90,15 +91,15 @@ impl Count<'_> {
     ///
     /// # Errors
     ///
-    /// * [`Error::Cancelled`] if a cancellation comes while journals are read, because nobody knows then how far the count is.
-    ///   Before and after, it is no error.
+    /// * [`Error::Cancelled`] if a cancellation comes while journals are read, because nobody knows then how far the
+    ///   count is. Before and after, it is no error.
     /// * [`Error::InvalidValue`] for a board that the engine does not count, a number of threads or of split rows out of
     ///   range, or a file in place of the folder for journals.
     /// * [`Error::ThreadsNotStarted`] if threads cannot be started.
     /// * [`Error::LacksMemory`] if the engine, the plan or the record needs more memory than there is.
-    /// * [`Error::Journal`] if the journal cannot be written, if another count of the same shard that began before is running
-    ///   on this host, or if the journals that were read are of several plans, and the settings do not say which is meant.
-    ///   Not all journals of other shards are read, so name the engine where several are used.
+    /// * [`Error::Journal`] if the journal cannot be written, if another count of the same shard that began before is
+    ///   running on this host, or if the journals that were read are of several plans, and the settings do not say which
+    ///   is meant. Not all journals of other shards are read, so name the engine where several are used.
     /// * [`Error::Overflow`] if a number does not fit.
     ///
     /// # Panics

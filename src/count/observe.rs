@@ -15,8 +15,8 @@ use crate::record::Difference;
 /// A receiver of reports about a running count. By default every method does nothing.
 ///
 /// [`Count::on_progress`](crate::Count::on_progress) is enough for a program that wants to hear only of finished units.
-/// Counting threads call [`Observer::progress`], so it should return at once: a thread that waits for a terminal does not
-/// count.
+/// Counting threads call [`Observer::progress`], so it should return at once: a thread that waits for a terminal does
+/// not count.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,8 +54,8 @@ pub trait Observer: Send + Sync {
     /// longer. Nothing is reported if no unit was missing. It may [cancel](crate::Cancel) the count.
     fn progress(&self, progress: &Progress<'_>) {}
 
-    /// Called for lines and journals that are left out, before [`Observer::started`], and when the journal of this process
-    /// was moved, removed or cut by others ([`JournalErrorKind::Lost`]). The count goes on.
+    /// Called for lines and journals that are left out, before [`Observer::started`], and when the journal of this
+    /// process was moved, removed or cut by others ([`JournalErrorKind::Lost`]). The count goes on.
     ///
     /// [`JournalErrorKind::Lost`]: crate::journal::JournalErrorKind::Lost
     fn warned(&self, warning: &Error) {}
@@ -107,8 +107,8 @@ impl<F: Fn(&Progress<'_>) + Send + Sync> Observer for OnProgress<F> {
 
 /// How far a count of a board or of a shard has come.
 ///
-/// Several threads report at the same time, so a report may come after one that knows of more. Whoever shows numbers that
-/// must not fall keeps the largest one. When the last unit is finished, one report says so.
+/// Several threads report at the same time, so a report may come after one that knows of more. Whoever shows numbers
+/// that must not fall keeps the largest one. When the last unit is finished, one report says so.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     pub(crate) start: &'a Start<'a>,

@@ -15,8 +15,8 @@ use crate::machine::{cores, on_new_threads};
 use crate::plan::shard::Shard;
 use crate::plan::{Plan, ThreadMemory};
 
-/// The smallest board that is counted on all CPUs. Smaller ones take at most 1 ms on one CPU with AVX2, and to start threads
-/// takes about as long.
+/// The smallest board that is counted on all CPUs. Smaller ones take at most 1 ms on one CPU with AVX2, and to start
+/// threads takes about as long.
 const SMALLEST_ON_ALL_CPUS: u32 = 14;
 
 /// A count with its settings. Settings that are left out are chosen for the board and the machine.
@@ -124,17 +124,18 @@ impl<'a> Count<'a> {
 
     /// Counts only the units of this shard. The outcome then has a part of the number of solutions, and no total.
     ///
-    /// To add shards up, record them in [journals](Self::journal) and read these as [`Records`](crate::journal::Records),
-    /// which checks that they belong together.
+    /// To add shards up, record them in [journals](Self::journal) and read these as
+    /// [`Records`](crate::journal::Records), which checks that they belong together.
     pub fn shard(self, shard: Shard) -> Self {
         Self { shard, ..self }
     }
 
-    /// Sets the number of threads, 1 to 4096. By default, or with `None`, there are as many as the process has CPUs, but no
-    /// more than fit into memory. Boards below n = 14 get one with a fast engine, because they take about a millisecond.
+    /// Sets the number of threads, 1 to 4096. By default, or with `None`, there are as many as the process has CPUs,
+    /// but no more than fit into memory. Boards below n = 14 get one with a fast engine, because they take about a
+    /// millisecond.
     ///
-    /// Each run starts threads of its own, and returns when they have ended. With thousands of threads, each run takes a
-    /// minute or more.
+    /// Each run starts threads of its own, and returns when they have ended. With thousands of threads, each run takes
+    /// a minute or more.
     pub fn threads(self, threads: impl Into<Option<usize>>) -> Self {
         Self { threads: threads.into(), ..self }
     }
@@ -145,8 +146,9 @@ impl<'a> Count<'a> {
     /// journals of this count there hold. So the same count resumes where it was stopped, and several processes may use
     /// one folder, each with a [shard](Self::shard) of its own. A missing folder is made, but its parents are not.
     ///
-    /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings, they
-    /// are passed over. Damaged lines are left out, and their units are counted again. See [`journal`](crate::journal).
+    /// Existing journals of this count set the engine and the split rows. If they do not agree with these settings,
+    /// they are passed over. Damaged lines are left out, and their units are counted again. See
+    /// [`journal`](crate::journal).
     pub fn journal(self, folder: impl AsRef<Path>) -> Self {
         Self { journal: Some(folder.as_ref().to_owned()), ..self }
     }
@@ -155,8 +157,8 @@ impl<'a> Count<'a> {
         Self { journal: None, ..self }
     }
 
-    /// Calls this function whenever some units are finished: see [`Observer::progress`]. It replaces the observer, if there
-    /// is one.
+    /// Calls this function whenever some units are finished: see [`Observer::progress`]. It replaces the observer, if
+    /// there is one.
     ///
     /// ```
     /// use nqueens::{BoardSize, Count};
@@ -181,12 +183,12 @@ impl<'a> Count<'a> {
         Self { cancel: cancel.clone(), ..self }
     }
 
-    /// Sets how many bytes of memory the machine has available, in place of what the operating system reports. By default,
-    /// or with `None`, the system is asked. With ZFS, for example, Linux does not count the cache as available, although
-    /// it can be freed.
+    /// Sets how many bytes of memory the machine has available, in place of what the operating system reports. By
+    /// default, or with `None`, the system is asked. With ZFS, for example, Linux does not count the cache as
+    /// available, although it can be freed.
     ///
-    /// A count uses at most three quarters of it. Limits of the process and of its control groups hold all the same. Under
-    /// `ulimit -v`, leave 64 MiB more for each thread, because the GNU C library reserves as many addresses.
+    /// A count uses at most three quarters of it. Limits of the process and of its control groups hold all the same.
+    /// Under `ulimit -v`, leave 64 MiB more for each thread, because the GNU C library reserves as many addresses.
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         let state = |bytes| StatedMemory { bytes, name: "the stated memory" };
         self.with_stated_memory(bytes.into().map(state))
@@ -206,8 +208,8 @@ impl<'a> Count<'a> {
         on_new_threads(threads, count)
     }
 
-    /// Returns the number of threads if none is set. If not even one fits into memory, it is 1, and the count is refused
-    /// when it knows its plan, which may be that of a journal.
+    /// Returns the number of threads if none is set. If not even one fits into memory, it is 1, and the count is
+    /// refused when it knows its plan, which may be that of a journal.
     fn default_threads(&self) -> usize {
         let engine = self.new_engine();
         if self.size.get() < SMALLEST_ON_ALL_CPUS && engine.has_kernels() {

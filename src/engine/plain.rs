@@ -1,7 +1,7 @@
 //! A recount of the units of any engine, given their domains, by backtracking.
 //!
-//! Squares that a unit forbids are treated as taken. In units of most engines the search places all queens, so it visits
-//! each solution.
+//! Squares that a unit forbids are treated as taken. In units of most engines the search places all queens, so it
+//! visits each solution.
 //!
 //! In the units of engine `colours`, each row allows the columns of one parity, which decides whether the row has a
 //! white queen or a black one. Queens of different colours share no diagonal. So a placement of black queens fits every

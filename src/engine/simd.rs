@@ -16,7 +16,8 @@ use super::vectors::Neon;
 use super::vectors::{Avx2, Avx512};
 use crate::error::Error;
 
-/// A version of the inner loops that this CPU can run: the portable one, or one with the vector instructions of the CPU.
+/// A version of the inner loops that this CPU can run: the portable one, or one with the vector instructions of the
+/// CPU.
 ///
 /// ```
 /// use nqueens::Kernel;

@@ -44,9 +44,9 @@ pub(crate) trait Units: Send + Sync + UnwindSafe + RefUnwindSafe {
 
 /// The first or the second pass over the units of a plan: each unit may be counted twice.
 ///
-/// A total that is not published yet should be counted twice before it is believed. The second pass has the units of the
-/// first one, with equal counts, but it finds them from other data: it counts the image of each unit under a symmetry of
-/// the board. So a fault that depends on the data does not hit both passes alike.
+/// A total that is not published yet should be counted twice before it is believed. The second pass has the units of
+/// the first one, with equal counts, but it finds them from other data: it counts the image of each unit under a
+/// symmetry of the board. So a fault that depends on the data does not hit both passes alike.
 ///
 /// ```
 /// use nqueens::plan::Pass;
@@ -92,8 +92,8 @@ pub(crate) trait Counter: Send {
     /// Counts the first of these units, and the following ones of them that the engine counts at once with it, and
     /// appends their counts. The range must not be empty.
     ///
-    /// Counts that were finished before an interrupt are appended, too, so that they are not lost. The interrupt belongs
-    /// to the unit behind them.
+    /// Counts that were finished before an interrupt are appended, too, so that they are not lost. The interrupt
+    /// belongs to the unit behind them.
     fn count_batch(
         &mut self,
         units: Range<usize>,

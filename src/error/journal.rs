@@ -51,8 +51,8 @@ pub enum JournalErrorKind {
     NotAJournal,
     /// The journal has a format that this version does not read.
     UnknownFormat,
-    /// The journal belongs to a plan that this build cannot make, or to another plan than a journal with which it should
-    /// be read.
+    /// The journal belongs to a plan that this build cannot make, or to another plan than a journal with which it
+    /// should be read.
     OtherPlan,
     /// Lines are not as they were written. They are left out, and all other lines are used.
     Damaged,

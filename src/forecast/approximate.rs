@@ -12,8 +12,8 @@ pub struct Approximate {
     pub standard_error: f64,
 }
 
-/// Writes the value and twice its standard error: `45.0 ± 5.5`, or `roughly 45.0` if the error is not known. The precision
-/// is one decimal, or that of the format: `{:.0}`.
+/// Writes the value and twice its standard error: `45.0 ± 5.5`, or `roughly 45.0` if the error is not known. The
+/// precision is one decimal, or that of the format: `{:.0}`.
 ///
 /// ```
 /// use nqueens::Approximate;

@@ -105,8 +105,8 @@ mod tests {
         cores.add(Duration::from_secs_f64(elapsed), Duration::from_secs_f64(cpu_seconds));
     }
 
-    /// Returns the mean after this many seconds. Each of two threads gets a share of a core, and writes a line every ten
-    /// seconds, but not at the same time.
+    /// Returns the mean after this many seconds. Each of two threads gets a share of a core, and writes a line every
+    /// ten seconds, but not at the same time.
     fn by_lines(seconds: usize, share: impl Fn(usize) -> f64) -> Option<f64> {
         let mut cores = Cores::by_lines(2);
         let mut cpu_seconds = 0.0;

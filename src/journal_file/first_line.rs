@@ -56,13 +56,14 @@ impl FirstLine {
         Self::find_with(path, |_| true, &Cancel::new())
     }
 
-    /// Reads a journal up to its first intact first line of a wanted count. If it has none, returns its first intact first
-    /// line, or `None` if it has none of these either. So the journals of several counts may be joined in one file.
+    /// Reads a journal up to its first intact first line of a wanted count. If it has none, returns its first intact
+    /// first line, or `None` if it has none of these either. So the journals of several counts may be joined in one
+    /// file.
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if the file cannot be read, or if a line before the wanted one names a format that this version
-    /// does not read. [`Error::Cancelled`] after a cancellation.
+    /// [`Error::Journal`] if the file cannot be read, or if a line before the wanted one names a format that this
+    /// version does not read. [`Error::Cancelled`] after a cancellation.
     pub(crate) fn find_wanted(
         path: &Path,
         wanted: &Wanted,
@@ -100,8 +101,8 @@ impl FirstLine {
         }
     }
 
-    /// Parses a line, given without its line feed. Returns `None` if it is no first line, or if it is damaged. The format
-    /// is a number, so no other text of a file gets into the message that names it.
+    /// Parses a line, given without its line feed. Returns `None` if it is no first line, or if it is damaged. The
+    /// format is a number, so no other text of a file gets into the message that names it.
     ///
     /// # Errors
     ///
@@ -146,8 +147,8 @@ impl FirstLine {
         self.plan.split(' ').find_map(|field| field.strip_prefix(name))
     }
 
-    /// Returns the value of a field of the plan as a number, an engine or a board size. Returns `None` if the field has no
-    /// such value.
+    /// Returns the value of a field of the plan as a number, an engine or a board size. Returns `None` if the field has
+    /// no such value.
     fn parse_field<T: FromStr>(&self, name: &str) -> Option<T> {
         self.field(name)?.parse().ok()
     }
@@ -209,8 +210,8 @@ impl FirstLine {
     }
 }
 
-/// Opens a journal for reading. It is read more than once, and whoever opens a pipe would wait for its writer, so it has
-/// to be a regular file.
+/// Opens a journal for reading. It is read more than once, and whoever opens a pipe would wait for its writer, so it
+/// has to be a regular file.
 pub(super) fn open(path: &Path) -> Result<File, Error> {
     let cannot_open = |error| Problem::cannot(Action::Open, error).at(path);
     let metadata = path.metadata().map_err(cannot_open)?;

@@ -61,8 +61,8 @@ impl LineCrc {
 }
 
 impl Line {
-    /// Parses a line, given without its CRC. Returns `None` if the plan has no such units, if the sum is wrong, or if this
-    /// program would write the line in another way.
+    /// Parses a line, given without its CRC. Returns `None` if the plan has no such units, if the sum is wrong, or if
+    /// this program would write the line in another way.
     pub(super) fn parse(text: &str, plan: &Plan) -> Option<Self> {
         if let Some(fields) = text.strip_prefix("done ") {
             // Almost all lines are of this kind, so they are not checked by writing them again, which would take most

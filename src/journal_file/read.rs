@@ -1,9 +1,9 @@
 //! Reads a journal line by line, and passes on the lines that are as they were written.
 //!
-//! A line belongs to the plan and count whose CRC it has, whatever file it is in, and in whatever order the lines are. So
-//! journals can be joined, and a damaged first line costs nothing as long as another journal names the plan. Lines of
-//! another count that a first line of the file names are passed over. All other lines are damaged, and are left out. A
-//! last line without a line feed is dropped, because its process may still be writing it, or was killed while it did.
+//! A line belongs to the plan and count whose CRC it has, whatever file it is in, and in whatever order the lines are.
+//! So journals can be joined, and a damaged first line costs nothing as long as another journal names the plan. Lines
+//! of another count that a first line of the file names are passed over. All other lines are damaged, and are left out.
+//! A last line without a line feed is dropped, because its process may still be writing it, or was killed while it did.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -101,8 +101,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Reads a journal, and passes each intact line with finished units to `take`. Whatever cannot be used is left out, with
-/// the reason.
+/// Reads a journal, and passes each intact line with finished units to `take`. Whatever cannot be used is left out,
+/// with the reason.
 ///
 /// # Errors
 ///

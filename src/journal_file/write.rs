@@ -1,15 +1,15 @@
 //! Writes the journal of a process while its units are being counted.
 //!
 //! A process makes a file of its own in the folder of its count, and appends lines to it. It changes no other file, and
-//! never takes back what it wrote. Each counting thread appends its own lines, which survive if the process is killed. A
-//! thread of its own forces the file to disk each second, because that may take seconds on a file server, and counting
-//! does not wait for it. If a write or a sync fails, no more lines are written, and the count ends: a line that is not
-//! whole has a wrong CRC, and whoever goes on counts its units again.
+//! never takes back what it wrote. Each counting thread appends its own lines, which survive if the process is killed.
+//! A thread of its own forces the file to disk each second, because that may take seconds on a file server, and
+//! counting does not wait for it. If a write or a sync fails, no more lines are written, and the count ends: a line
+//! that is not whole has a wrong CRC, and whoever goes on counts its units again.
 //!
-//! **A file that others move, remove or cut.** The same thread looks each second whether the path still leads to the last
-//! bytes that were written. If it does not, all that the open file still holds is copied to a new file in the folder at
-//! once, and the process goes on there. Nothing waits for the end, because a process may be killed at any moment. Numbers
-//! of inodes are not asked, because some file systems give one file a new number at each look.
+//! **A file that others move, remove or cut.** The same thread looks each second whether the path still leads to the
+//! last bytes that were written. If it does not, all that the open file still holds is copied to a new file in the
+//! folder at once, and the process goes on there. Nothing waits for the end, because a process may be killed at any
+//! moment. Numbers of inodes are not asked, because some file systems give one file a new number at each look.
 //!
 //! **The lock** of the file only shows others that the process is alive. Nothing relies on it.
 
@@ -42,13 +42,13 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Makes the journal of this process in a folder. A missing folder is made, but not its parents: they might belong to
-    /// a file system that is not mounted. The first lines say what is counted, and who counts.
+    /// Makes the journal of this process in a folder. A missing folder is made, but not its parents: they might belong
+    /// to a file system that is not mounted. The first lines say what is counted, and who counts.
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if the file cannot be made or written, and [`Error::ThreadsNotStarted`] if the thread that syncs
-    /// cannot be started.
+    /// [`Error::Journal`] if the file cannot be made or written, and [`Error::ThreadsNotStarted`] if the thread that
+    /// syncs cannot be started.
     pub(crate) fn create(folder: &Path, plan: &Arc<Plan>, run: &Run) -> Result<Self, Error> {
         let line_crc = LineCrc::of(plan);
         let first_lines = FirstLine::format(plan) + &line_crc.add_to(&run.line());
@@ -236,15 +236,16 @@ impl Writer {
         }
     }
 
-    /// Forces the folder of the file to disk, and the one above, so that the file keeps its name after a power cut. Many
-    /// file systems cannot sync folders, and nearly all keep the name all the same.
+    /// Forces the folder of the file to disk, and the one above, so that the file keeps its name after a power cut.
+    /// Many file systems cannot sync folders, and nearly all keep the name all the same.
     fn sync_folders(&self) {
         for folder in [&*self.folder, parent_of(&self.folder)] {
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
     }
 
-    /// Returns whether the path no longer leads to what was written. What cannot be seen at this moment may still be there.
+    /// Returns whether the path no longer leads to what was written. What cannot be seen at this moment may still be
+    /// there.
     fn is_lost(&self) -> bool {
         let (path, file, len) = {
             let state = self.state();
@@ -299,8 +300,8 @@ impl State {
     }
 }
 
-/// Creates a journal in a folder, with a name that no other process uses. Containers may share a host name and a process
-/// number, so a number is added if the name is taken.
+/// Creates a journal in a folder, with a name that no other process uses. Containers may share a host name and a
+/// process number, so a number is added if the name is taken.
 fn create_in(folder: &Path, plan: &Plan, shard: Shard) -> Result<(PathBuf, File), Error> {
     match fs::create_dir(folder) {
         // Something has the name. If it is no folder, the file cannot be made in it.

@@ -3,8 +3,8 @@
 //! **What limits a process.** The memory of the machine, which is the least that anybody has. With
 //! `vm.overcommit_memory` = 2, Linux also limits what all programs together reserve. Containers, Slurm and systemd set
 //! limits on control groups, which [`groups`] reads. The limits of the process itself are `ulimit -v` and `ulimit -d`,
-//! or `h_vmem` of Grid Engine. A process that uses more than its machine or a control group allows is killed. Beyond the
-//! other limits an allocation fails, which ends the process as well.
+//! or `h_vmem` of Grid Engine. A process that uses more than its machine or a control group allows is killed. Beyond
+//! the other limits an allocation fails, which ends the process as well.
 
 mod groups;
 
@@ -16,8 +16,8 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use super::read_number;
 use groups::group_limits;
 
-/// How much memory the machine has available, in place of what the system reports. With ZFS, for example, Linux does not
-/// count the cache as available, although it can be freed.
+/// How much memory the machine has available, in place of what the system reports. With ZFS, for example, Linux does
+/// not count the cache as available, although it can be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StatedMemory {
     pub(crate) bytes: u64,

@@ -11,8 +11,8 @@ const MIB: u64 = 1 << 20;
 const RECOUNT_RESERVE: u64 = MIB;
 /// The least memory that is checked before it is used. To ask for all limits takes longer than a small count.
 const MIN_CHECKED: u64 = MIB;
-/// The bytes that a process may take between the choice of its threads and their work: for threads that hear signals and
-/// print messages, and for what is known of some thousand journals.
+/// The bytes that a process may take between the choice of its threads and their work: for threads that hear signals
+/// and print messages, and for what is known of some thousand journals.
 const BEFORE_WORK: u64 = 8 * MIB;
 
 /// Checks that there are these bytes for something that is needed once, however many threads there are.
@@ -96,7 +96,8 @@ impl ThreadMemory {
     ) -> Result<(), LackOfMemory> {
         let mut limits = self.limits(threads, stated);
         for limit in &mut limits {
-            // Where reserved memory counts, their stacks do already, but with fewer threads there would be fewer stacks.
+            // Where reserved memory counts, their stacks do already, but with fewer threads there would be fewer
+            // stacks.
             if limit.counts_reserved {
                 limit.available += threads as u64 * STACK;
             }
@@ -104,8 +105,8 @@ impl ThreadMemory {
         self.check(threads, limits)
     }
 
-    /// Returns the limits that may matter. If the threads use little, these are only the limits of the process, which are
-    /// asked in no time.
+    /// Returns the limits that may matter. If the threads use little, these are only the limits of the process, which
+    /// are asked in no time.
     fn limits(&self, threads: usize, stated: Option<StatedMemory>) -> Vec<MemoryLimit> {
         if self.bytes.saturating_mul(threads as u64) >= MIN_CHECKED {
             MemoryLimit::all(stated)

@@ -30,14 +30,15 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal` and do not begin with a dot. Both passes are
-    /// `None` if no journal has begun.
+    /// Reads the journals of one plan: files, and the files in folders whose names end in `.journal` and do not begin
+    /// with a dot. Both passes are `None` if no journal has begun.
     ///
     /// # Errors
     ///
     /// [`Error::Journal`] if the journals belong to several plans, or if no journal names a plan that this build can
-    /// make, and one of them cannot be read, is no journal, or names a plan of another build. [`Error::LacksMemory`] if the list of units or their counts do not fit into memory, and
-    /// [`Error::ThreadsNotStarted`] if the threads that read cannot be started.
+    /// make, and one of them cannot be read, is no journal, or names a plan of another build. [`Error::LacksMemory`] if
+    /// the list of units or their counts do not fit into memory, and [`Error::ThreadsNotStarted`] if the threads that
+    /// read cannot be started.
     pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
         on_new_threads(cores(), || Self::read_here(&paths, None))?
@@ -91,8 +92,8 @@ impl Records {
         Agreement::compare(total, plan.size().published().total)
     }
 
-    /// Returns the shards that have to be run for a pass, if the plan is cut into this number of shards. Such a shard has
-    /// missing units that no process is counting. If no journal holds a line of the pass, these are all shards.
+    /// Returns the shards that have to be run for a pass, if the plan is cut into this number of shards. Such a shard
+    /// has missing units that no process is counting. If no journal holds a line of the pass, these are all shards.
     ///
     /// Processes are noticed by the locks of their journals. Some file systems do not show locks of other hosts.
     ///
@@ -148,8 +149,8 @@ fn has_lines(record: &Record) -> bool {
     !record.files().is_empty()
 }
 
-/// Finds the plan that journals name. Returns a journal that names it, and the plan of its first pass, or `None` if no journal has
-/// begun.
+/// Finds the plan that journals name. Returns a journal that names it, and the plan of its first pass, or `None` if no
+/// journal has begun.
 ///
 /// # Errors
 ///
@@ -241,15 +242,15 @@ fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
 #[must_use = "it says whether the passes differ"]
 #[non_exhaustive]
 pub struct BothPasses {
-    /// The settled units: at least one of the passes has finished the unit, neither holds different counts for it of which
-    /// none is used, and they agree if both have finished it.
+    /// The settled units: at least one of the passes has finished the unit, neither holds different counts for it of
+    /// which none is used, and they agree if both have finished it.
     pub(crate) done: Sum,
     /// The number of units that both passes have finished.
     pub counted_twice: usize,
     /// The units whose counts differ between the passes, in increasing order.
     pub differing: Vec<usize>,
-    /// The units for which one of the passes holds different counts of which none is used, in increasing order. What the
-    /// other pass holds does not settle them.
+    /// The units for which one of the passes holds different counts of which none is used, in increasing order. What
+    /// the other pass holds does not settle them.
     pub disputed: Vec<usize>,
     /// The number of units of the plan.
     units: usize,

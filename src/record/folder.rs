@@ -6,8 +6,8 @@
 //! if its name has another board size, the other count, or another index of the same number of shards. All other files
 //! are read, whatever they are called.
 //!
-//! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although
-//! it holds units of this shard, these units are counted again. That costs time, and whoever reads all journals compares
+//! **What if a name is wrong?** Users may rename files, and join many into one. If a journal is passed over although it
+//! holds units of this shard, these units are counted again. That costs time, and whoever reads all journals compares
 //! both passes. If a journal is read although it holds no unit of this shard, nothing changes. So no name can make a
 //! number wrong.
 //!
@@ -36,8 +36,8 @@ pub(crate) struct FolderRecord {
     pub(crate) is_plan_named: bool,
 }
 
-/// Reads the journals in a folder that may hold units of a shard of this count. The plan is that of the journals. If none
-/// of them names one, `new_plan` makes it.
+/// Reads the journals in a folder that may hold units of a shard of this count. The plan is that of the journals. If
+/// none of them names one, `new_plan` makes it.
 ///
 /// # Errors
 ///

@@ -136,9 +136,9 @@ impl Running<'_> {
 
     /// Estimates how long the missing units take. Returns `None` while nothing is finished.
     ///
-    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are counting
-    /// at this moment ends, because its shard is complete, and the cores are those of all these processes. Both are
-    /// `None` if no process is counting, or while too little is known.
+    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are
+    /// counting at this moment ends, because its shard is complete, and the cores are those of all these processes.
+    /// Both are `None` if no process is counting, or while too little is known.
     ///
     /// The sample is the work of runs with the kernel, CPU and number of threads of the runs that are counting. If no
     /// process is counting, the sample is all runs. The standard error is infinite if these runs are not like each

@@ -6,8 +6,8 @@ use crate::forecast::Sample;
 use crate::journal_file::Run;
 use crate::plan::done::UnitsDone;
 
-/// A kind of runs. Units take equally long in all runs of a kind, because these have the same kernel, machine and number
-/// of threads.
+/// A kind of runs. Units take equally long in all runs of a kind, because these have the same kernel, machine and
+/// number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunKind {
     kernel: Arc<str>,

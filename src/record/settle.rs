@@ -1,10 +1,10 @@
 //! Units for which journals hold different numbers, and how more lines settle them.
 //!
-//! A machine has made an error. The unit is missing until one number stands in at least two lines, and in more lines than
-//! any other number. So whoever counts what is missing counts the unit again, and the new line settles it, if possible.
-//! Lines with equal texts are one line: it was copied, for example when journals were packed. The text of a line has the
-//! time at which its units were finished, and how long they took. So two counts of a unit write equal lines only if it
-//! takes microseconds, and then so does the next count.
+//! A machine has made an error. The unit is missing until one number stands in at least two lines, and in more lines
+//! than any other number. So whoever counts what is missing counts the unit again, and the new line settles it, if
+//! possible. Lines with equal texts are one line: it was copied, for example when journals were packed. The text of a
+//! line has the time at which its units were finished, and how long they took. So two counts of a unit write equal
+//! lines only if it takes microseconds, and then so does the next count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,8 +21,8 @@ use crate::journal_file::{JournalFile, Reading, read_journal};
 
 /// A unit for which there are different counts, so a machine has made an error.
 ///
-/// A [`Record`] names the units for which journals hold different counts, and a [`Verdict`](crate::journal::Verdict) those for
-/// which a recount found another count than the recorded one.
+/// A [`Record`] names the units for which journals hold different counts, and a [`Verdict`](crate::journal::Verdict)
+/// those for which a recount found another count than the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -30,8 +30,9 @@ pub struct Difference {
     pub unit: usize,
     /// The pass that recorded the counts.
     pub pass: Pass,
-    /// The recorded count that is used, not yet multiplied by the weight of the unit. `None` as long as no count stands in at
-    /// least two lines, and in more than any other: then the unit is missing, and whoever resumes the count counts it again.
+    /// The recorded count that is used, not yet multiplied by the weight of the unit. `None` as long as no count stands
+    /// in at least two lines, and in more than any other: then the unit is missing, and whoever resumes the count
+    /// counts it again.
     pub used: Option<u64>,
     /// The count that a recount found. `None` if the unit was not recounted.
     pub recounted: Option<u64>,
@@ -84,14 +85,15 @@ impl Difference {
         self.votes.iter().map(|votes| votes.count)
     }
 
-    /// Returns the hosts that recorded this count. They are those in the names of the journals, or the names themselves if
-    /// these contain no host.
+    /// Returns the hosts that recorded this count. They are those in the names of the journals, or the names themselves
+    /// if these contain no host.
     pub fn hosts(&self, count: u64) -> impl Iterator<Item = &str> {
         let of_count = self.votes.iter().filter(move |votes| votes.count == count);
         of_count.flat_map(|votes| &votes.hosts).map(String::as_str)
     }
 
-    /// Returns the hosts that recorded another count than the recount found, each once. There is none without a recount.
+    /// Returns the hosts that recorded another count than the recount found, each once. There is none without a
+    /// recount.
     ///
     /// ```no_run
     /// use nqueens::Cancel;
@@ -175,8 +177,8 @@ impl Record {
         Ok(votes)
     }
 
-    /// Looks up the lines of some units. If a file cannot be read again, the only number of a unit is the one that is used,
-    /// without a line and a host.
+    /// Looks up the lines of some units. If a file cannot be read again, the only number of a unit is the one that is
+    /// used, without a line and a host.
     pub(crate) fn votes_of(&self, units: &BTreeSet<usize>) -> BTreeMap<usize, Vec<Votes>> {
         let cancel = Cancel::new();
         let plan = [Arc::clone(&self.counts.plan)];
@@ -190,8 +192,8 @@ impl Record {
         votes
     }
 
-    /// Settles the units with different counts as far as their lines do, and leaves the others out. If a journal could not
-    /// be read, it may hold lines that outvote all others, so nothing is settled.
+    /// Settles the units with different counts as far as their lines do, and leaves the others out. If a journal could
+    /// not be read, it may hold lines that outvote all others, so nothing is settled.
     pub(super) fn settle(&mut self, reading: &Reading<'_>, are_all_read: bool) {
         let disputed = std::mem::take(&mut self.counts.disputed);
         let mut votes = self.votes(&disputed, reading).unwrap_or_default();

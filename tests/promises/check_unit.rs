@@ -1,5 +1,6 @@
 //! Promise: `scripts/check-unit.py`, a program in Python that knows only the pages and journals, makes the units of
-//! every engine and finds the recorded counts. docs/FORMAT.md makes this promise under "Count a unit with your own program".
+//! every engine and finds the recorded counts. docs/FORMAT.md makes this promise under "Count a unit with your own
+//! program".
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Promise: `count --place --block` counts the solutions with queens on given squares and none on others. README.md makes
-//! this promise under "Use it". The numbers are compared with `list`, and with published totals divided by a square.
+//! Promise: `count --place --block` counts the solutions with queens on given squares and none on others. README.md
+//! makes this promise under "Use it". The numbers are compared with `list`, and with published totals divided by a
+//! square.
 
 use nqueens::{Solution, Solutions, Square};
 

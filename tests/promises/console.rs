@@ -45,8 +45,8 @@ fn the_output_in_console_blocks_is_what_the_program_prints() {
     assert!(compared > 0, "no page shows output");
 }
 
-/// Replaces times, kernels and the home folder in a line, and spaces between words by single ones. CPU time is left out,
-/// because it may be printed with or without an interval.
+/// Replaces times, kernels and the home folder in a line, and spaces between words by single ones. CPU time is left
+/// out, because it may be printed with or without an interval.
 fn comparable(line: &str, home: &Path) -> String {
     if line.starts_with("CPU time ") {
         return "CPU time".to_owned();

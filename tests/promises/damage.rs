@@ -1,5 +1,5 @@
-//! Promise: a damaged line costs its own units and nothing else, and a count needs no command for it. docs/JOURNAL.md makes
-//! this promise under "What is promised". `journal_fuzz` has random damage of every kind.
+//! Promise: a damaged line costs its own units and nothing else, and a count needs no command for it. docs/JOURNAL.md
+//! makes this promise under "What is promised". `journal_fuzz` has random damage of every kind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,8 @@ fn flip(lines: &mut [Vec<u8>], number: usize) {
     line[middle] ^= 1;
 }
 
-/// Damage behind the first line, with what the warning says of it. A last line without a line feed may belong to a process
-/// that was killed, so there is no warning of it.
+/// Damage behind the first line, with what the warning says of it. A last line without a line feed may belong to a
+/// process that was killed, so there is no warning of it.
 const DAMAGES: [(&str, Damage, Option<&str>); 9] = [
     ("a bit", |lines| flip(lines, 20), Some("line 20 is damaged")),
     ("the line of a run", |lines| flip(lines, 2), Some("line 2 is damaged")),
@@ -186,8 +186,8 @@ fn line_end(bytes: &mut [u8]) -> &mut u8 {
     bytes.iter_mut().find(|byte| **byte == b'\n').expect("a line")
 }
 
-/// The file does not say any more of which count it is. A command that names the plan does, and so does any other journal
-/// of the count. Then all lines behind the first one are used.
+/// The file does not say any more of which count it is. A command that names the plan does, and so does any other
+/// journal of the count. Then all lines behind the first one are used.
 #[test]
 fn a_damaged_first_line_costs_no_unit_if_something_else_names_the_plan() {
     let folder = fresh_folder("damage-first");

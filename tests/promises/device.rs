@@ -1,9 +1,9 @@
-//! Promise: if the disk loses what it has taken, the count ends with exit code 1, and the same command comes to the right
-//! total from what the disk still has. docs/JOURNAL.md makes this promise under "What is promised".
+//! Promise: if the disk loses what it has taken, the count ends with exit code 1, and the same command comes to the
+//! right total from what the disk still has. docs/JOURNAL.md makes this promise under "What is promised".
 //!
-//! The disk is ext4 on a loop device, in an image without blocks for files, on a file system that is filled up. The blocks
-//! of ext4 itself are there, so the disk lives on while the bytes of files are lost: `write` succeeds, and a sync does
-//! not. Only mounting the disk again shows what it has.
+//! The disk is ext4 on a loop device, in an image without blocks for files, on a file system that is filled up. The
+//! blocks of ext4 itself are there, so the disk lives on while the bytes of files are lost: `write` succeeds, and a
+//! sync does not. Only mounting the disk again shows what it has.
 
 /// See `needs_root` in `faults.rs`.
 mod needs_loop_devices {

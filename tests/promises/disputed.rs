@@ -1,6 +1,6 @@
-//! Promise: a unit with different numbers is never part of a total until one number stands in at least two lines, and in
-//! more lines than any other. Until then the unit is missing, and the command that counts what is missing settles it.
-//! docs/JOURNAL.md makes this promise under "A unit is wrong".
+//! Promise: a unit with different numbers is never part of a total until one number stands in at least two lines, and
+//! in more lines than any other. Until then the unit is missing, and the command that counts what is missing settles
+//! it. docs/JOURNAL.md makes this promise under "A unit is wrong".
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -24,8 +24,8 @@ use crate::common::{
 const RIGHT: &str = "n11-0000-of-0001.node1.7.journal";
 const WRONG: &str = "n11-0000-of-0001.node2.7.journal";
 
-/// A text in which the times of all lines are those of a slow machine. So no line that counts one of its units again has
-/// the same text.
+/// A text in which the times of all lines are those of a slow machine. So no line that counts one of its units again
+/// has the same text.
 fn slower(text: &str) -> String {
     let mut slow = String::new();
     for line in text.split_inclusive('\n') {
@@ -286,8 +286,8 @@ fn if_all_numbers_are_wrong_two_counts_settle_the_unit() {
     journals.is_settled_by_counting();
 }
 
-/// Two wrong lines with one number, perhaps of one machine with bad memory, are more than one right line. So `verify` looks
-/// at every unit with different numbers, and names the host. Without its journals the count is right.
+/// Two wrong lines with one number, perhaps of one machine with bad memory, are more than one right line. So `verify`
+/// looks at every unit with different numbers, and names the host. Without its journals the count is right.
 #[test]
 fn verify_finds_a_unit_that_was_settled_as_a_wrong_number() {
     let journals = TwoHosts::new("disputed-verify");
@@ -379,8 +379,8 @@ fn a_dispute_in_shard_0_of_1000_stops_no_other_shard() {
     assert!(stderr(&missing).contains("more lines settle it as "), "{missing:?}");
 }
 
-/// Whoever counts disputed units may be killed. What it has counted by then is in its journal, and the next run of the same
-/// command does the rest.
+/// Whoever counts disputed units may be killed. What it has counted by then is in its journal, and the next run of the
+/// same command does the rest.
 #[test]
 fn a_kill_while_units_are_settled_loses_nothing() {
     let folder = fresh_folder("disputed-kill");
@@ -397,8 +397,8 @@ fn a_kill_while_units_are_settled_loses_nothing() {
     let after_kill = counts(&record_of(&[&new]));
     assert!(!after_kill.is_empty() && record_of(&[&folder]).total().is_none());
 
-    // Both of the written numbers are wrong for most units, so the first whole count adds a third one, and the next count
-    // settles what the killed process had not counted.
+    // Both of the written numbers are wrong for most units, so the first whole count adds a third one, and the next
+    // count settles what the killed process had not counted.
     let settled = until_settled(&counted);
     assert_eq!(stdout(&settled), "666090624\n", "{settled:?}");
     let after = record_of(&[&folder]);
@@ -407,8 +407,8 @@ fn a_kill_while_units_are_settled_loses_nothing() {
     }
 }
 
-/// Runs the same command until it is done. Two counts of a unit that takes microseconds may write equal lines, which are
-/// one line, so another run may be needed.
+/// Runs the same command until it is done. Two counts of a unit that takes microseconds may write equal lines, which
+/// are one line, so another run may be needed.
 fn until_settled(count: &dyn Fn() -> Output) -> Output {
     for _ in 0..6 {
         let counted = count();

@@ -150,8 +150,8 @@ fn an_estimate_says_how_many_cores_the_threads_got() {
 }
 
 /// Each thread gets a quarter of a core, so a unit takes four times as long as its CPU time, and much work is not
-/// reported when the sample ends. What else the machine does may change during a sample, and a slow machine may finish no
-/// unit, so there are several samples.
+/// reported when the sample ends. What else the machine does may change during a sample, and a slow machine may finish
+/// no unit, so there are several samples.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_time_is_the_cpu_time_over_the_cores_that_the_process_got() {

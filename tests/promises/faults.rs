@@ -1,5 +1,5 @@
-//! Promise: whatever stops a long count (a signal, a full disk, a limit on files, a clock that is set back), the journal
-//! is good, and the message says what to do. docs/JOURNAL.md makes this promise under "What is promised".
+//! Promise: whatever stops a long count (a signal, a full disk, a limit on files, a clock that is set back), the
+//! journal is good, and the message says what to do. docs/JOURNAL.md makes this promise under "What is promised".
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ fn units_done(folder: &Path) -> usize {
     record_of(&[folder]).units_done()
 }
 
-/// The message of a stopped count agrees with its journal. Job systems send the signals besides INT, TERM and HUP before
-/// a limit.
+/// The message of a stopped count agrees with its journal. Job systems send the signals besides INT, TERM and HUP
+/// before a limit.
 #[test]
 fn a_signal_loses_nothing() {
     for signal in ["INT", "TERM", "HUP", "USR1", "USR2", "ALRM", "XCPU"] {

@@ -140,7 +140,8 @@ fn journals_of_other_engines_are_passed_over_if_an_engine_is_named() {
     assert_eq!(names(&folder), before);
 }
 
-/// The folder may have any name, and is made if its parent is there. A file is no place for journals, whatever it holds.
+/// The folder may have any name, and is made if its parent is there. A file is no place for journals, whatever it
+/// holds.
 #[test]
 fn a_place_for_journals_is_a_folder() {
     let folder = fresh_folder("folders-names");

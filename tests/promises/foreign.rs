@@ -1,6 +1,6 @@
-//! Promise: files that are no journals, journals of another format or plan, and lines of another count are refused or left
-//! out, they stay as they are, and no command or path is made of what stands in them. docs/JOURNAL.md makes this promise
-//! under "What is promised", and docs/FORMAT.md under "Format 2".
+//! Promise: files that are no journals, journals of another format or plan, and lines of another count are refused or
+//! left out, they stay as they are, and no command or path is made of what stands in them. docs/JOURNAL.md makes this
+//! promise under "What is promised", and docs/FORMAT.md under "Format 2".
 
 use std::fs;
 use std::path::Path;
@@ -130,8 +130,9 @@ impl Lines {
     }
 }
 
-/// No two plans, and no two counts of one, have lines with the same CRC. A line of the other count of the same plan belongs
-/// to that count. A line of another plan is damaged, or belongs to that plan if its first line stands in the file, too.
+/// No two plans, and no two counts of one, have lines with the same CRC. A line of the other count of the same plan
+/// belongs to that count. A line of another plan is damaged, or belongs to that plan if its first line stands in the
+/// file, too.
 #[test]
 fn whole_lines_of_other_counts_are_never_taken() {
     let mut journals = Vec::new();

@@ -1,9 +1,10 @@
-//! Promise: whatever fuzzing has found, a journal is read as docs/FORMAT.md says. A reading that knows the format from that
-//! page alone is compared with the record.
+//! Promise: whatever fuzzing has found, a journal is read as docs/FORMAT.md says. A reading that knows the format from
+//! that page alone is compared with the record.
 //!
-//! The functions [`journal`] and [`first_line`] are what the targets in `fuzz/fuzz_targets` run. They take any bytes and
-//! panic if something that must hold does not. The test runs them on the inputs in `fuzz/corpus`, which together reach
-//! whatever the fuzzing has reached. The package in `fuzz` compiles this file too, so it uses nothing of the other tests.
+//! The functions [`journal`] and [`first_line`] are what the targets in `fuzz/fuzz_targets` run. They take any bytes
+//! and panic if something that must hold does not. The test runs them on the inputs in `fuzz/corpus`, which together
+//! reach whatever the fuzzing has reached. The package in `fuzz` compiles this file too, so it uses nothing of the
+//! other tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::temp_dir;

@@ -1,5 +1,5 @@
-//! Promise: a count whose journal is moved, removed or cut goes on in a new file in the folder within seconds, and loses
-//! no unit that the open file still held. docs/JOURNAL.md makes this promise under "What is promised".
+//! Promise: a count whose journal is moved, removed or cut goes on in a new file in the folder within seconds, and
+//! loses no unit that the open file still held. docs/JOURNAL.md makes this promise under "What is promised".
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -123,8 +123,8 @@ fn a_count_whose_journal_is_harmed_ends_well() {
     }
 }
 
-/// What was cut off is gone, and the process says so. Whoever reads the folder then finds a journal that is good but for
-/// the line that was cut.
+/// What was cut off is gone, and the process says so. Whoever reads the folder then finds a journal that is good but
+/// for the line that was cut.
 #[test]
 fn what_was_cut_off_is_counted_by_the_same_command() {
     let harms: [(&str, Harm); 2] = [("emptied", empty), ("cut", cut_in_a_line)];

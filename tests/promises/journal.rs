@@ -45,8 +45,8 @@ impl Damaged {
         Self { folder, path }
     }
 
-    /// Counts in a folder in which a file with these bytes is all that there is, and expects the exact total. Returns the
-    /// number of units that the file held, and whether something was left out.
+    /// Counts in a folder in which a file with these bytes is all that there is, and expects the exact total. Returns
+    /// the number of units that the file held, and whether something was left out.
     fn count(&self, bytes: &[u8], engine: Engine, case: &str) -> (usize, bool) {
         for path in journals_in(&self.folder) {
             fs::remove_file(path).expect("the folder can be written");

@@ -1,6 +1,6 @@
-//! Promise: whatever damage a folder of journals has, whatever is read from it is true, every line that is left as it was
-//! is used, and a count ends with the exact total. docs/JOURNAL.md makes this promise under "What is promised". The damage
-//! here is random and of every kind.
+//! Promise: whatever damage a folder of journals has, whatever is read from it is true, every line that is left as it
+//! was is used, and a count ends with the exact total. docs/JOURNAL.md makes this promise under "What is promised". The
+//! damage here is random and of every kind.
 //!
 //! `cargo test` tries some hundreds of folders, and `PROPTEST_CASES=50000 cargo test journal_fuzz::` any number.
 
@@ -327,8 +327,8 @@ fn forged_line() -> impl Strategy<Value = ForgedLine> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Reading and counting use every line that is left as it was, in whatever file it is, and nothing else. They change no
-    /// file.
+    /// Reading and counting use every line that is left as it was, in whatever file it is, and nothing else. They
+    /// change no file.
     #[test]
     fn a_count_goes_on_over_any_damage(
         damages in prop::collection::vec((0..SHARDS, damage()), 1..8),

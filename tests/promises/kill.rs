@@ -1,6 +1,7 @@
 //! Promise: a kill loses the units in progress, and at most 10 s of the finished work of each thread. docs/JOURNAL.md
-//! makes this promise under "What is promised". In the first 1000 s no more than 1% of the run so far is lost, or 0.1 s.
-//! A line that has been written survives its process, so these tests compare what is finished with the lines in the file.
+//! makes this promise under "What is promised". In the first 1000 s no more than 1% of the run so far is lost, or 0.1
+//! s. A line that has been written survives its process, so these tests compare what is finished with the lines in the
+//! file.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

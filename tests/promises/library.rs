@@ -80,8 +80,8 @@ fn an_observer_may_be_borrowed_shared_or_boxed() {
     assert!(most.0.load(Ordering::Relaxed) > 0);
 }
 
-/// The units of two engines are different parts of the board: the solutions of shard 0 by one and of shard 1 by the other
-/// are 14644 for n = 12, where 14200 is right.
+/// The units of two engines are different parts of the board: the solutions of shard 0 by one and of shard 1 by the
+/// other are 14644 for n = 12, where 14200 is right.
 #[test]
 fn shards_of_different_plans_are_not_added_up() {
     let mut folders = Vec::new();
@@ -118,7 +118,8 @@ fn a_comparison_is_that_of_the_journals_as_they_were() {
     assert_eq!(records.compare(), Some(both));
 }
 
-/// Each pass has finished another half of the units, and then one of them has finished all. A total takes each unit once.
+/// Each pass has finished another half of the units, and then one of them has finished all. A total takes each unit
+/// once.
 #[test]
 fn a_total_of_two_passes_takes_each_unit_once() {
     let folder = fresh_folder("library-passes");

@@ -1,5 +1,6 @@
-//! The promises of the library and of the command line. Each module keeps one promise, and its first lines say which one
-//! and where it is written. All modules are one binary, because one binary compiles in a fraction of the time of many.
+//! The promises of the library and of the command line. Each module keeps one promise, and its first lines say which
+//! one and where it is written. All modules are one binary, because one binary compiles in a fraction of the time of
+//! many.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Promise: a thread takes the stated memory at most. Without `--threads`, a command runs as many threads as fit. With
 //! it, a count that does not fit does not begin, and the message names what fits. Exit code 4 is only for memory that
-//! others use. docs/CLUSTER.md makes this promise under "Memory". Reading journals takes the memory that docs/JOURNAL.md
-//! states under "Packing".
+//! others use. docs/CLUSTER.md makes this promise under "Memory". Reading journals takes the memory that
+//! docs/JOURNAL.md states under "Packing".
 //!
 //! Some tests need control groups, so they need root and permission to make groups below the test's own one. Run them
 //! with `cargo test --test promises -- --ignored memory::`.

@@ -1,5 +1,5 @@
-//! Promise: journals of older builds are read and resumed, and stay as they are. docs/FORMAT.md makes this promise under
-//! "Format 2".
+//! Promise: journals of older builds are read and resumed, and stay as they are. docs/FORMAT.md makes this promise
+//! under "Format 2".
 //!
 //! `tests/data/journals-a29a221` holds journals of the build with this commit, which had other commands, and the same
 //! format 2. They were made by its `count N --engine NAME --journal FILE`, with and without `--second`. The shards were
@@ -8,8 +8,8 @@
 //! `subtrees-cut-off` the last 30 bytes were taken, as a kill during a write would do.
 //!
 //! `tests/data/journals-6d48474` and `journals-8781692` hold journals of the last builds that wrote to a named file:
-//! finished, second, stopped by SIGTERM, killed by SIGKILL, stopped and resumed in one file, in shards, packed with `cat`,
-//! and damaged in one line.
+//! finished, second, stopped by SIGTERM, killed by SIGKILL, stopped and resumed in one file, in shards, packed with
+//! `cat`, and damaged in one line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -74,8 +74,8 @@ fn total(n: u32) -> u128 {
     size(n).published().total.expect("a published board")
 }
 
-/// Counts in the folder of a journal whose units are not to be counted again. Nothing but the board is named, so the engine
-/// is that of the journal.
+/// Counts in the folder of a journal whose units are not to be counted again. Nothing but the board is named, so the
+/// engine is that of the journal.
 fn resume(path: &Path, n: u32, pass: Pass) {
     let folder = path.parent().expect("a folder");
     let before = counts(&contents(path));

@@ -119,7 +119,7 @@ fn a_plain_count_has_no_shards_on_its_page_and_a_finished_one_its_total() {
 }
 
 #[test]
-fn the_page_shows_both_counts() {
+fn the_page_shows_both_passes() {
     let folder = three_shards("status-both");
     let count = ["count", "12", "--second", "--engine", "subtrees", "--shard", "3/4", "--journal"];
     assert_eq!(output(&[&count[..], &[arg(&folder)]].concat()).status.code(), Some(0));

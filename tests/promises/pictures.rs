@@ -1,6 +1,6 @@
 //! Promise: the pictures of `list` and `compare` are well-formed, show what they name, can be drawn by old readers, and
-//! replace only files that are named as pictures. README.md makes this promise under "Use it". The pictures in docs/ can
-//! be made again.
+//! replace only files that are named as pictures. README.md makes this promise under "Use it". The pictures in docs/
+//! can be made again.
 
 use std::collections::BTreeSet;
 use std::process::Command;

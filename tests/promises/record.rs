@@ -1,5 +1,5 @@
-//! Promise: no failing call on a journal loses a finished unit or goes unreported, what was counted is synced each second
-//! and at the end, and counting does not wait for a slow disk. docs/JOURNAL.md makes this promise under "What is
+//! Promise: no failing call on a journal loses a finished unit or goes unreported, what was counted is synced each
+//! second and at the end, and counting does not wait for a slow disk. docs/JOURNAL.md makes this promise under "What is
 //! promised". The tests run the program with a library that makes calls fail.
 
 use std::fs;
@@ -155,8 +155,8 @@ fn a_failed_write_or_sync_ends_the_count() {
     }
 }
 
-/// Each call on the journal fails in turn: the count is exact, or one line gives the reason, and what was written before
-/// is used by the same command. Locks and the syncs of folders may fail, because nothing relies on them.
+/// Each call on the journal fails in turn: the count is exact, or one line gives the reason, and what was written
+/// before is used by the same command. Locks and the syncs of folders may fail, because nothing relies on them.
 #[test]
 fn every_failing_call_is_reported_and_loses_no_record() {
     let folder = fresh_folder("record-io");

@@ -1,9 +1,9 @@
 //! Promise: the units of a plan have the counts of their solutions, and a recount finds these counts. README.md makes
 //! this promise under "How we know that it is right".
 //!
-//! A recount of engine `colours` counts each colour by itself, as the engine does. Therefore these tests also visit whole
-//! solutions, with white and black queens together. Of the program they use only the units: which columns each row
-//! allows, and how many times a solution is counted.
+//! A recount of engine `colours` counts each colour by itself, as the engine does. Therefore these tests also visit
+//! whole solutions, with white and black queens together. Of the program they use only the units: which columns each
+//! row allows, and how many times a solution is counted.
 
 use nqueens::plan::{Pass, Plan, RowDomains};
 use nqueens::{Cancel, Engine, Kernel, Solution};

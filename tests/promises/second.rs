@@ -283,7 +283,7 @@ fn both_counts_can_share_a_folder() {
 
 /// Whatever of both passes is there is used, and a unit with different counts is never part of a total.
 #[test]
-fn both_counts_are_compared_unit_by_unit() {
+fn both_passes_are_compared_unit_by_unit() {
     let folder = fresh_folder("second-twice");
     let [first, second] = both_counts(&folder);
     let merge = |paths: &[&PathBuf]| run(nqueens(&["merge"]).args(paths));

@@ -1,5 +1,6 @@
-//! Promise: `status` estimates the time that is left from the lines of the runs that are like the one that counts, and a
-//! long count without a journal warns of what a stop would cost. docs/JOURNAL.md makes the first promise under "Forecasts".
+//! Promise: `status` estimates the time that is left from the lines of the runs that are like the one that counts, and
+//! a long count without a journal warns of what a stop would cost. docs/JOURNAL.md makes the first promise under
+//! "Forecasts".
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

@@ -1,6 +1,6 @@
 //! Promise: a board that is being counted does not wait while nobody takes the output: a terminal that Ctrl-S has
-//! stopped, a connection that stalls, a full pipe. An answer waits for its reader, and a second signal ends the program.
-//! docs/STABLE.md makes this promise under "The command line".
+//! stopped, a connection that stalls, a full pipe. An answer waits for its reader, and a second signal ends the
+//! program. docs/STABLE.md makes this promise under "The command line".
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};

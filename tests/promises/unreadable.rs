@@ -34,8 +34,8 @@ fn with_fault(folder: &Path, args: &[&str], faults: &[(&str, &str)]) -> Output {
     run(command.arg(folder).env("LD_PRELOAD", shim()).envs(faults.iter().copied()))
 }
 
-/// As the journal of another user, with `ulimit -n 4`, on a file server that has forgotten a file, or on a disk that has
-/// lost its bytes: the lines may be good, so the exit code is not that of a count that only lacks units.
+/// As the journal of another user, with `ulimit -n 4`, on a file server that has forgotten a file, or on a disk that
+/// has lost its bytes: the lines may be good, so the exit code is not that of a count that only lacks units.
 #[test]
 fn a_journal_that_cannot_be_read_is_not_damaged() {
     let whole = folder_with_two("unreadable-whole", usize::MAX);

@@ -89,8 +89,8 @@ pub(crate) struct CompareArgs {
 
     /// Draw a picture of the times, or of the speed-up by threads
     ///
-    /// The picture shows the time against n, on the fewest threads. With several --threads and at most two boards, it shows
-    /// the speed-up against the threads.
+    /// The picture shows the time against n, on the fewest threads. With several --threads and at most two boards, it
+    /// shows the speed-up against the threads.
     #[arg(long, value_name = "FILE", value_parser = drawing("svg"))]
     svg: Option<PathBuf>,
 
@@ -420,8 +420,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Counts a first time, which is not timed. A run that takes longer than the limit is cancelled, and does not begin if
-    /// its rough cost is far above the limit.
+    /// Counts a first time, which is not timed. A run that takes longer than the limit is cancelled, and does not begin
+    /// if its rough cost is far above the limit.
     fn warm_up(&mut self, size: BoardSize, configuration: Configuration) -> Result<Counted, Error> {
         let limit = self.args.seconds_limit;
         if self.args.is_too_slow(size, configuration) {

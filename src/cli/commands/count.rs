@@ -38,8 +38,8 @@ pub(crate) struct CountArgs {
 
     /// Record finished units in FOLDER; the same command resumes the count
     ///
-    /// FOLDER is made if it is not there. Each process writes a file of its own in it, and skips the units that the others
-    /// hold.
+    /// FOLDER is made if it is not there. Each process writes a file of its own in it, and skips the units that the
+    /// others hold.
     #[arg(long, short, value_name = "FOLDER", value_parser = path())]
     journal: Option<PathBuf>,
 
@@ -49,8 +49,8 @@ pub(crate) struct CountArgs {
 
     /// Count only the solutions with queens on these squares, such as a1,d5
     ///
-    /// Squares are named as in chess, or as row:column (1:1 is a1, at the bottom left). No symmetry is used, so this takes
-    /// minutes at n = 19.
+    /// Squares are named as in chess, or as row:column (1:1 is a1, at the bottom left). No symmetry is used, so this
+    /// takes minutes at n = 19.
     #[arg(long, value_name = "SQUARES", value_delimiter = ',')]
     #[arg(conflicts_with_all = FOR_WHOLE_BOARDS)]
     place: Vec<Square>,
@@ -65,8 +65,8 @@ pub(crate) struct CountArgs {
 
     /// Also count the solutions up to rotation and reflection
     ///
-    /// Solutions that rotations and reflections turn into each other are a class. Also printed is how many classes have 8,
-    /// 4, 2 and 1 solutions.
+    /// Solutions that rotations and reflections turn into each other are a class. Also printed is how many classes have
+    /// 8, 4, 2 and 1 solutions.
     #[arg(long, conflicts_with = "shard")]
     fundamental: bool,
 
@@ -215,8 +215,8 @@ impl CountArgs {
         report
     }
 
-    /// Adds what all runs took together, as their journals hold it: wall time without the pauses between runs, and the CPU
-    /// time that all threads spent on units.
+    /// Adds what all runs took together, as their journals hold it: wall time without the pauses between runs, and the
+    /// CPU time that all threads spent on units.
     fn report_journal(&self, report: &mut Report, outcome: &Outcome) {
         let Some(place) = &self.journal else {
             report.field("journal", Value::Null);
@@ -245,8 +245,8 @@ pub(crate) fn stopped_text(outcome: &Outcome) -> String {
     format!("stopped after {units_done} of {units} units, {solutions} solutions so far")
 }
 
-/// Adds the wall time of this run. If it had only a part of the units to count, the time would be misread as that of the
-/// whole count, so the row names its units, and another row says what all runs took.
+/// Adds the wall time of this run. If it had only a part of the units to count, the time would be misread as that of
+/// the whole count, so the row names its units, and another row says what all runs took.
 fn report_time(report: &mut Report, outcome: &Outcome) {
     let Outcome { elapsed, units_before, units_done, units, runs, .. } = outcome;
     report.field("seconds", json_seconds(*elapsed));

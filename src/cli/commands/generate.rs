@@ -74,8 +74,8 @@ fn write_page(command: &Command, folder: &Path) -> Result<(), Failure> {
     write_drawing("--out", &folder.join(page.get_filename()), &text)
 }
 
-/// Returns the date of the pages: that in `SOURCE_DATE_EPOCH`, in seconds since 1970, with which packagers make the same
-/// pages each time, or else today.
+/// Returns the date of the pages: that in `SOURCE_DATE_EPOCH`, in seconds since 1970, with which packagers make the
+/// same pages each time, or else today.
 fn date() -> String {
     let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
     let time = match given {

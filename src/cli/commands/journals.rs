@@ -43,16 +43,16 @@ pub(crate) struct JournalsArgs {
 }
 
 impl JournalsArgs {
-    /// Reads the journals, which are of one plan, and warns of what is left out. Takes no locks. Both counts are `None` if
-    /// no journal has begun.
+    /// Reads the journals, which are of one plan, and warns of what is left out. Takes no locks. Both counts are `None`
+    /// if no journal has begun.
     pub(crate) fn read(&self) -> Result<Records, Failure> {
         let records = Records::read_here(&self.paths, stated_memory()?)?;
         warn_of(&records);
         Ok(records)
     }
 
-    /// Ends a command that found no journal that has begun. Nothing is complete, which scripts read from the exit code and
-    /// from the JSON object.
+    /// Ends a command that found no journal that has begun. Nothing is complete, which scripts read from the exit code
+    /// and from the JSON object.
     pub(crate) fn nothing_recorded(&self) -> Failure {
         let mut indices = Value::Null;
         if let Some(shards) = self.shards {
@@ -129,8 +129,8 @@ impl<'a> Journals<'a> {
         Ok(Self { args, left_out: records.left_out(), counts, both, disagreements })
     }
 
-    /// Returns the total, if every unit is settled: no unit is missing, none has different numbers that are not settled,
-    /// and none differs between the first and the second pass.
+    /// Returns the total, if every unit is settled: no unit is missing, none has different numbers that are not
+    /// settled, and none differs between the first and the second pass.
     pub(crate) fn total(&self) -> Option<u128> {
         match &self.both {
             Some(both) => both.total(),
@@ -147,8 +147,8 @@ impl<'a> Journals<'a> {
         }
     }
 
-    /// Prints units that differ, and a total that differs from the published one. Returns the exit code of what was read,
-    /// whether it is complete or not.
+    /// Prints units that differ, and a total that differs from the published one. Returns the exit code of what was
+    /// read, whether it is complete or not.
     pub(crate) fn judge(&self) -> Exit {
         if let Some(both) = &self.both
             && !both.differing.is_empty()

@@ -94,8 +94,8 @@ impl ListArgs {
         Ok(Exit::Done)
     }
 
-    /// Writes solutions, and returns how many. Standard output is buffered by lines, because the next solution may be found
-    /// hours later.
+    /// Writes solutions, and returns how many. Standard output is buffered by lines, because the next solution may be
+    /// found hours later.
     fn write_all(&self, solutions: impl Iterator<Item = Solution>) -> io::Result<usize> {
         let mut out = io::stdout().lock();
         let mut listed = 0;

@@ -137,8 +137,8 @@ impl CountState<'_> {
         report.row("shards", parts.join("; "));
     }
 
-    /// Adds how many processes count now, and on how many threads. `silence` is the longest time for which a process has
-    /// recorded nothing, if that is unusual.
+    /// Adds how many processes count now, and on how many threads. `silence` is the longest time for which a process
+    /// has recorded nothing, if that is unusual.
     fn add_processes(&self, report: &mut Report, silence: Option<Duration>) {
         let processes = self.running.files().count();
         let threads = self.running.threads();

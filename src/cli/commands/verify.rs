@@ -167,8 +167,8 @@ fn recounted_text(difference: &Difference) -> String {
     difference.recounted.expect("every difference of a check was recounted").to_string()
 }
 
-/// Returns the part of the finished units that is right, in percent. It is rounded down, because the check shows no more
-/// than this part, and never the whole, because a sample leaves room for a wrong unit.
+/// Returns the part of the finished units that is right, in percent. It is rounded down, because the check shows no
+/// more than this part, and never the whole, because a sample leaves room for a wrong unit.
 #[expect(clippy::cast_possible_truncation, reason = "a million at most")]
 fn percent_right(undetected_part: f64) -> String {
     let millionths = (1e6 * (1.0 - undetected_part)) as u128;

@@ -120,8 +120,8 @@ pub(crate) fn many(number: usize, singular: &str) -> String {
     if number == 1 { format!("1 {singular}") } else { format!("{number} {singular}s") }
 }
 
-/// Returns how much is done, in percent with two decimals. It is rounded down, because what is missing must not be rounded
-/// away, so only the whole is `100`.
+/// Returns how much is done, in percent with two decimals. It is rounded down, because what is missing must not be
+/// rounded away, so only the whole is `100`.
 pub(crate) fn percent(done: u128, all: u128) -> String {
     if done == all {
         return "100".to_owned();

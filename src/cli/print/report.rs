@@ -1,6 +1,7 @@
 //! The answer of a command, or a row of a table: its text and its fields, made at once.
 //!
-//! Counts are strings in JSON, because they pass 2^53 from n = 26. Times are seconds. docs/JSON.md describes the fields.
+//! Counts are strings in JSON, because they pass 2^53 from n = 26. Times are seconds. docs/JSON.md describes the
+//! fields.
 
 use std::fmt::Display;
 use std::io::{self, Write};

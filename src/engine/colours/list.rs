@@ -156,8 +156,8 @@ impl List {
         Ok(())
     }
 
-    /// Finds the words of the labels from number `from` on, until there are `stretch_words` words or more, and lists the
-    /// labels that have any. Returns where the next stretch begins.
+    /// Finds the words of the labels from number `from` on, until there are `stretch_words` words or more, and lists
+    /// the labels that have any. Returns where the next stretch begins.
     fn find(
         &mut self,
         from: usize,
@@ -321,8 +321,8 @@ impl Zone {
             starts[place] += starts[place - 1];
         }
         let words_len = starts[sets + 1] as usize;
-        // Now the words of a set begin at the number behind its own place. With each word this number moves on, until it
-        // is the end of the set, which is where the next set begins.
+        // Now the words of a set begin at the number behind its own place. With each word this number moves on, until
+        // it is the end of the set, which is where the next set begins.
         let mut words = vec![0; words_len + SLACK];
         tree.each_placement(cancel, &mut |columns, word| {
             let next = &mut starts[columns as usize + 1];

@@ -94,7 +94,8 @@ fn border_cases(size: BoardSize, distance: u32) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (tied, weight) in ties {
-        // Only the tied queens are fixed here, because the search itself carries the attacks of the first row's queen down.
+        // Only the tied queens are fixed here, because the search itself carries the attacks of the first row's queen
+        // down.
         if let Ok(left) = squares_left_by(tied, size) {
             let allowed = border_allowed(size, distance, tied, left);
             cases.push(Case { allowed, weight });

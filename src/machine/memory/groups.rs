@@ -10,9 +10,9 @@
 //! part is the container's own group. So the code takes the longest end of the group's path that exists below the
 //! mount.
 //!
-//! A missing file sets no limit, so systems other than Linux have none. Where version 1 has no limit, its file holds the
-//! number that [`MIN_UNLIMITED`] explains. The functions take the folder that stands for `/`, so that tests can build
-//! one.
+//! A missing file sets no limit, so systems other than Linux have none. Where version 1 has no limit, its file holds
+//! the number that [`MIN_UNLIMITED`] explains. The functions take the folder that stands for `/`, so that tests can
+//! build one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

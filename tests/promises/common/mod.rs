@@ -99,8 +99,8 @@ pub(crate) fn kernels() -> Vec<Kernel> {
     available
 }
 
-/// Says on stderr that a test, or a part of it, was skipped. The harness hides what tests print, but not what is written
-/// to stderr itself.
+/// Says on stderr that a test, or a part of it, was skipped. The harness hides what tests print, but not what is
+/// written to stderr itself.
 pub(crate) fn note_skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }

@@ -132,8 +132,8 @@ fn caption(all: &[Timings], kind: Kind, fewest: usize, cpu: &str) -> String {
     caption.chars().take(CAPTION_CHARACTERS).collect()
 }
 
-/// Returns the second line: when and by which build the picture was made, and how busy the machine was, if the runs were
-/// long enough to show that.
+/// Returns the second line: when and by which build the picture was made, and how busy the machine was, if the runs
+/// were long enough to show that.
 fn caption_of_origin(all: &[Timings], version: &str) -> String {
     let mut caption = today();
     if let Some((share, _)) = least_cpu_share(all) {

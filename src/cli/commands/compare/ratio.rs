@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(error(&[1.0], &[2.0]), None);
         // A machine that gets slower slows both down.
         assert_eq!(error(&[1.0, 2.0], &[2.0, 4.0]), Some(0.0));
-        // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2. The ratio of the medians
-        // is further up than the mean of the logarithms, which is 1/2.
+        // Logarithms of 1 and e: their standard deviation is 1/sqrt(2), that of the mean is 1/2. The ratio of the
+        // medians is further up than the mean of the logarithms, which is 1/2.
         let error = error(&[1.0, std::f64::consts::E], &[1.0, 1.0]).expect("two rounds");
         let value = f64::midpoint(1.0, std::f64::consts::E);
         let expected = value * (student(1.0) / 2.0 + value.ln() - 0.5).exp_m1();
@@ -165,8 +165,8 @@ mod tests {
         // Equal runs have no scatter.
         let Ratio { value, error } = ratio(&[3.0, 3.0], &[2.0, 2.0]);
         assert!(value == 1.5 && error.expect("both") < 1e-12);
-        // Two runs that happen to have the same order are no rounds: each has a mean with the standard error 1/2, and both
-        // together have two degrees of freedom.
+        // Two runs that happen to have the same order are no rounds: each has a mean with the standard error 1/2, and
+        // both together have two degrees of freedom.
         let e = std::f64::consts::E;
         let Ratio { value, error } = ratio(&[1.0, e], &[1.0, e]);
         let expected = (student(2.0) * 0.5f64.sqrt()).exp_m1();
@@ -198,8 +198,8 @@ mod tests {
         }
     }
 
-    /// Two programs of equal speed, measured many times. Whole rounds are slow, which both feel, and each run scatters by
-    /// itself. The interval of 95% holds the true ratio about as often as it says.
+    /// Two programs of equal speed, measured many times. Whole rounds are slow, which both feel, and each run scatters
+    /// by itself. The interval of 95% holds the true ratio about as often as it says.
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         let mut random = fastrand::Rng::with_seed(5);

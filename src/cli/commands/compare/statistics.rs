@@ -98,8 +98,8 @@ impl Timings {
         share.min(1.0)
     }
 
-    /// Returns the share of CPU time if the runs were long enough, and had enough units, to keep all threads at work on a
-    /// quiet machine. A single thread always has something to do.
+    /// Returns the share of CPU time if the runs were long enough, and had enough units, to keep all threads at work on
+    /// a quiet machine. A single thread always has something to do.
     fn judged_cpu_share(&self) -> Option<f64> {
         let threads = self.configuration.threads;
         let is_long = self.median() >= MIN_JUDGED_SECONDS;

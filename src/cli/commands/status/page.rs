@@ -1,8 +1,9 @@
 //! The page of `status --html`: the text of `status`, and a square for each shard.
 //!
-//! The page is one file without scripts, and without anything from elsewhere. It shows a moment. The signs of the squares
-//! differ, so that they can be told apart without colours. Rows of a report are escaped already. What else comes from names
-//! of files is [`escaped`] here, because maud does not escape characters that change the direction of writing.
+//! The page is one file without scripts, and without anything from elsewhere. It shows a moment. The signs of the
+//! squares differ, so that they can be told apart without colours. Rows of a report are escaped already. What else
+//! comes from names of files is [`escaped`] here, because maud does not escape characters that change the direction of
+//! writing.
 
 use std::path::{self, PathBuf};
 use std::time::SystemTime;

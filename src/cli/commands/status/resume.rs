@@ -21,8 +21,8 @@ pub(super) enum Resume {
 }
 
 impl Resume {
-    /// Returns what to do about the units of a count that are missing. The command names the whole plan, because there may
-    /// be journals of another one.
+    /// Returns what to do about the units of a count that are missing. The command names the whole plan, because there
+    /// may be journals of another one.
     pub(super) fn of(count: &CountState<'_>) -> Self {
         let record = count.record;
         let Shards { number, missing, .. } = &count.shards;
@@ -53,8 +53,8 @@ fn folder_of(record: &Record) -> Option<PathBuf> {
     folder.filter(|_| folders.is_empty())
 }
 
-/// Returns the command that counts these shards, with journals in a folder, for sh, bash, fish and tcsh. It ends with the
-/// first shard that fails or is stopped.
+/// Returns the command that counts these shards, with journals in a folder, for sh, bash, fish and tcsh. It ends with
+/// the first shard that fails or is stopped.
 fn command_for_shards(indices: &[usize], shards: usize, command: &str, folder: &str) -> String {
     if let [index] = indices {
         return format!("{command} --shard {index}/{shards} --journal {folder}");
