@@ -88,7 +88,8 @@ links() (
       leads_somewhere "$document" "$target" || echo "$document: $target"
     done
     # CHANGELOG.md also names files that are gone.
-    printf '%s\n' "${documents[@]}" | grep -v CHANGELOG | xargs grep -oP '^.*\bclone\b.*$(*SKIP)(*F)|(?<![\w./-])(scripts|docs|benches)/[\w./-]*\w' |
+    printf '%s\n' "${documents[@]}" | grep -v CHANGELOG |
+      xargs grep -oP '^.*\bclone\b.*(*SKIP)(*F)|(?<![\w./-])(scripts|docs|benches)/[\w./-]*\w' |
       while IFS=: read -r document file; do [ -e "$file" ] || echo "$document: $file"; done
   )
   [ -z "$dead" ] || fail "these lead nowhere:"$'\n'"$dead"
@@ -239,7 +240,8 @@ package() {
   cargo check --manifest-path "$folder/Cargo.toml" --all-targets --locked --target-dir "${CARGO_TARGET_DIR:-target}"
   # A package that is made in a repository names its commit, and so does a program that is built from it.
   if [ -f "$folder/.cargo_vcs_info.json" ]; then
-    version=$(cargo run --manifest-path "$folder/Cargo.toml" --quiet --locked \
+    # Only its version is asked for, so nothing need be fast.
+    version=$(CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo run --manifest-path "$folder/Cargo.toml" --quiet --locked \
       --target-dir "${CARGO_TARGET_DIR:-target}" -- --version)
     [[ $version = *", commit $(git rev-parse --short=7 HEAD)"* ]] || fail "the package is of another commit: $version"
   fi
@@ -339,15 +341,23 @@ if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift
 fi
+# What stages need, so that it is installed once, while the first ones compile.
+packages=(shellcheck faketime zsh fish valgrind tmux slurmctld slurmd slurm-client procps python3 python3-venv qemu-user)
 all="${stages[*]}"
 if [ $# -gt 0 ]; then stages=("$@"); fi
 for stage in "${stages[@]}"; do
   [[ " $all " = *" $stage "* ]] || usage "no stage '$stage'; choose from: $all"
 done
 rustc --version
+installing=''
+if may_install && [ $# = 0 ]; then
+  { install_packages "${packages[@]}" && scripts/python-tools.sh; } >/dev/null &
+  installing=$!
+fi
 for stage in "${stages[@]}"; do
   say "$stage"
   begun=$SECONDS
+  if [ "$stage" = test ] && [ -n "$installing" ]; then wait "$installing"; fi
   if declare -F "$stage" >/dev/null; then "$stage"; else run_test "$stage"; fi
   echo "-- $stage: $((SECONDS - begun)) s"
 done

@@ -44,6 +44,15 @@ has_target() {
   [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ] || { may_install && timeout 60 rustup --quiet target add "$1"; }
 }
 
+# static_programs TARGET ...: builds static programs, as releases have them. They do not depend on the folders in which the
+# repository and cargo are: within the repository rustc gets relative paths, and the folder of cargo, where the
+# dependencies are, gets another name. The linker of the toolchain links all targets, so no C compiler is needed.
+static_programs() {
+  export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo -C target-feature=+crt-static"
+  export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld
+  cargo build --release --locked "${@/#/--target=}"
+}
+
 # published N: the total of a board.
 published() { sed -n "s/^$1,\([0-9]*\),.*/\1/p" src/board/known-counts.csv; }
 

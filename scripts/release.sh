@@ -30,14 +30,8 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 
-# The program must not depend on the folders in which the repository and cargo are. Within the repository rustc gets
-# relative paths, and for the folder of cargo, where the dependencies are, it gets another name.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cargo_home=${CARGO_HOME:-$HOME/.cargo}
-export RUSTFLAGS="--remap-path-prefix=$cargo_home=/cargo -C target-feature=+crt-static"
-# The linker of the toolchain links both targets, so no C compiler is needed.
-export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld
 
 # native TARGET: whether this machine runs programs for this target.
 native() { [ "${1%%-*}" = "$(uname -m)" ]; }
@@ -61,7 +55,7 @@ for page in pathlib.Path(sys.argv[1]).rglob("*.md"):
 END
 }
 
-cargo build --release --locked "${targets[@]/#/--target=}"
+static_programs "${targets[@]}"
 built=${CARGO_TARGET_DIR:-target}
 
 # Manual pages and completions are the same for all targets, so the program of this machine writes them.

@@ -4,21 +4,18 @@
 #
 #   scripts/test-aarch64.sh
 #
-# Needs the Rust target aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user; installs what
+# The program is the static one of a release. Needs the Rust target aarch64-unknown-linux-musl and qemu-user; installs what
 # is missing if NQUEENS_INSTALL=yes.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
-target=aarch64-unknown-linux-gnu
+target=aarch64-unknown-linux-musl
 has_target "$target" || fail "missing: rustup target add $target" 77
 has qemu-aarch64 qemu-user
-has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
-cargo test --target "$target" --lib -- kernel::
-cargo build
-cargo build --target "$target"
-programs=${CARGO_TARGET_DIR:-target}
+build
+static_programs "$target"
+arm_program=${CARGO_TARGET_DIR:-target}/$target/release/nqueens
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64
+cargo test --target "$target" --lib --no-default-features -- kernel::
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -26,7 +23,7 @@ trap 'rm -rf "$folder"' EXIT
 check() {
   local total
   echo "+ count $*"
-  total=$($emulator "$programs/$target/debug/nqueens" count "$@" --quiet)
+  total=$(qemu-aarch64 "$arm_program" count "$@" --quiet)
   [ "$total" = "$(published "$1")" ] || fail "Q($1) = $total, published is $(published "$1")"
 }
 
@@ -36,10 +33,10 @@ for kernel in portable neon; do
   check 16 --kernel "$kernel"
   check 16 --kernel "$kernel" --second
 done
-for kernel in $("$programs/debug/nqueens" cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
+for kernel in $("$program" cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
   echo "+ begun with $kernel on $(uname -m)"
   journals=$folder/$kernel
-  "$programs/debug/nqueens" count 16 --quiet --kernel "$kernel" --journal "$journals" >"$folder/total"
+  "$program" count 16 --quiet --kernel "$kernel" --journal "$journals" >"$folder/total"
   # As after a kill: the first line, and some units.
   sed -i '12,$d' "$journals"/*.journal
   check 16 --kernel neon --journal "$journals"

@@ -2,11 +2,11 @@
 # Kills a count with SIGKILL at random moments, resumes it with a random number of threads each
 # time, and checks the total.
 #
-#   scripts/test-kill-resume.sh [N] [KILLS]      (default: 21 20)
+#   scripts/test-kill-resume.sh [N] [KILLS]      (default: 20 10)
 #
 # Fails if the total is wrong, if a unit was recorded twice, or if the count ends before all kills.
 . "$(dirname "$0")/common.sh" || exit
-n=${1:-21} kills=${2:-20}
+n=${1:-20} kills=${2:-10}
 [[ $# -le 2 && $n =~ ^[1-9][0-9]?$ && $kills =~ ^[1-9][0-9]*$ ]] || usage "a board and a number of kills"
 build
 folder=$(mktemp -d)

@@ -91,7 +91,7 @@ fn units_of_small_boards_are_recounted_for_every_engine_and_both_counts() {
 }
 
 #[test]
-#[ignore = "takes two minutes"]
+#[ignore = "takes a minute"]
 fn units_of_larger_boards_are_recounted() {
     if !has_python(SCRIPT) {
         return;
@@ -101,9 +101,9 @@ fn units_of_larger_boards_are_recounted() {
         scope.spawn(|| both_counts_pass(12, &["--engine", "subtrees"], ALL));
         scope.spawn(|| both_counts_pass(12, &["--engine", "bitmask"], ALL));
         scope.spawn(|| both_counts_pass(14, &["--engine", "colours"], ALL));
-        scope.spawn(|| both_counts_pass(16, &["--engine", "subtrees", "--split-rows", "4"], "200"));
+        scope.spawn(|| both_counts_pass(16, &["--engine", "subtrees", "--split-rows", "4"], "50"));
         for n in 16..=18 {
-            scope.spawn(move || both_counts_pass(n, &["--engine", "colours"], "200"));
+            scope.spawn(move || both_counts_pass(n, &["--engine", "colours"], "50"));
         }
     });
 }

@@ -486,9 +486,9 @@ struct NamedWorker<'a> {
 /// Units of boards that no test can count: every kernel and both passes agree, for a worker that begins and for one
 /// that has counted other units, and two units agree with a recount.
 #[test]
-#[ignore = "takes 36 s"]
+#[ignore = "takes 20 s"]
 fn units_of_the_largest_boards_count_the_same() {
-    for (n, sample) in [(24, 8), (25, 5), (26, 2)] {
+    for (n, sample) in [(24, 4), (25, 2), (26, 1)] {
         let mut random = fastrand::Rng::with_seed(n.into());
         let cancel = Cancel::new();
         let plans = [Pass::First, Pass::Second]

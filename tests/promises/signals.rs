@@ -172,7 +172,7 @@ fn a_count_that_reads_a_large_journal_stops_at_once() {
     use crate::common::{count_into, journal_in, keep_lines, refused, run};
 
     let folder = fresh_folder("signals-large");
-    let counted = run(&mut count_into("20", &folder, &[]));
+    let counted = run(&mut count_into("18", &folder, &[]));
     assert!(counted.status.success(), "{counted:?}");
     let path = journal_in(&folder);
     let lines = fs::read_to_string(&path).expect("text").lines().count();
@@ -182,7 +182,7 @@ fn a_count_that_reads_a_large_journal_stops_at_once() {
     fs::write(&path, text.repeat((80 << 20) / text.len())).expect("room");
 
     let limit = Duration::from_millis(300);
-    let mut count = count_into("20", &folder, &["--threads", "1"]);
+    let mut count = count_into("18", &folder, &["--threads", "1"]);
     let mut child = spawn(&mut count);
     let pid = child.id();
     wait_until("a look into the journal", &mut child, || {

@@ -35,7 +35,7 @@ fn a_long_count_without_a_journal_says_so_once() {
     }
     let path = fresh_folder("long-count");
     let mut child = spawn(&mut count_into("24", &path, &["--threads", "2"]));
-    wait_for_units(&path, &mut child, 500);
+    wait_for_units(&path, &mut child, 50);
     send("TERM", &child);
     let stopped = finish(child);
     assert_eq!(stderr(&stopped).lines().count(), 1, "{stopped:?}");
