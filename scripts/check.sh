@@ -342,7 +342,8 @@ if [ "${1:-}" = --install ]; then
   shift
 fi
 # What stages need, so that it is installed once, while the first ones compile.
-packages=(shellcheck faketime zsh fish valgrind tmux slurmctld slurmd slurm-client procps python3 python3-venv qemu-user)
+packages=(shellcheck faketime zsh fish valgrind tmux slurmctld slurmd slurm-client procps python3 python3-venv qemu-user
+  gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 all="${stages[*]}"
 if [ $# -gt 0 ]; then stages=("$@"); fi
 for stage in "${stages[@]}"; do

@@ -4,17 +4,18 @@
 #
 #   scripts/test-aarch64.sh
 #
-# The program is the static one of a release. Needs the Rust target aarch64-unknown-linux-musl and qemu-user; installs what
-# is missing if NQUEENS_INSTALL=yes.
+# The program is the static one of a release. Needs the Rust target aarch64-unknown-linux-musl, qemu-user and, for a
+# dependency of the tests, gcc-aarch64-linux-gnu; installs what is missing if NQUEENS_INSTALL=yes.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 target=aarch64-unknown-linux-musl
 has_target "$target" || fail "missing: rustup target add $target" 77
 has qemu-aarch64 qemu-user
+has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 build
 static_programs "$target"
 arm_program=${CARGO_TARGET_DIR:-target}/$target/release/nqueens
-export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64 CC_aarch64_unknown_linux_musl=aarch64-linux-gnu-gcc
 cargo test --target "$target" --lib --no-default-features -- kernel::
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
