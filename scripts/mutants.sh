@@ -48,8 +48,11 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 mkdir -p "$out"
 # A mutant of the program may run for ever, and outlives the test that started it. So no process gets more CPU time.
 ulimit -t 100
-cargo mutants --gitignore true --shard "$sample/10" --sharding round-robin --shuffle --timeout 90 --output "$out" \
-  -- --lib --test promises -- "${tests[@]}" || true
+code=0
+cargo mutants --gitignore true --shard "$sample/10" --sharding round-robin --shuffle --timeout 180 --output "$out" \
+  -- --lib --test promises -- "${tests[@]}" || code=$?
+# Codes 2 and 3: mutants were missed, or took too long.
+[[ $code =~ ^[023]$ ]] || fail "nothing was measured, because the tests fail without a mutant" "$code"
 
 results=$out/mutants.out
 in_room() { grep -cE "^src/$1(\.rs|/)" "$results/$2.txt" || true; }
