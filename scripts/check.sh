@@ -18,8 +18,7 @@ skip() { skipped+=("$stage: $*"); }
 run_script() {
   local code=0 errors
   errors=$(mktemp)
-  "$@" 2> >(tee "$errors" >&2) || code=$?
-  wait $! || true
+  { "$@" 2>&1 >&3 | tee "$errors" >&2; } 3>&1 || code=$?
   if [ "$code" = 77 ]; then skip "$(tail -n 1 "$errors" | sed 's/^[^:]*: //')"; fi
   rm "$errors"
   return "$code"
@@ -114,7 +113,7 @@ test() {
 ignored() {
   local need lacking=()
   for need in root loop_devices cgroups libfaketime zsh fish valgrind; do
-    "has_$need" || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
+    "has_$need" 2>/dev/null || { skip "tests that need $need" && lacking+=(--skip "needs_$need::"); }
   done
   cargo test --tests -- --ignored "${lacking[@]}"
 }
