@@ -37,6 +37,8 @@ for slow in \
   an_estimate_ a_sample_is_not_compared a_sample_that_is_too_small \
   a_changed_byte_costs a_file_whose_first_line cut_off_at_any_byte stopped_and_cut_off_counts \
   cpu_time_does_not_pass every_failing_call records_do_not_wait \
+  a_kill_while_units_are_settled ten_thousand_disputes learns_the_time_that_is_left the_time_is_the_cpu_time \
+  builds_that_resumed_in_place \
   colours_resume the_command_names_the_plan two_writers journals_of_other_shards; do
   tests+=(--skip "$slow")
 done
