@@ -6,10 +6,10 @@
 //! `n24-second-0007-of-1000.HOST.PID.journal`. A journal is a text file to which only its process appends:
 //!
 //! ```text
-//! nqueens-journal 2 version=1.0.0+7e6a26d n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8
-//! 1836640b run version=1.0.0+7e6a26d date=2026-11-28 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R)
-//! Processor 854714ea done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073 done units=0..3
-//! solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
+//! nqueens-journal 2 version=1.0.0+7e6a26d n=8 count=first engine=bitmask split-rows=none plan=0a84c9f3 units=8 1836640b
+//! run version=1.0.0+7e6a26d date=2026-11-28 kernel=portable threads=1 shard=0/1 machine=Intel(R) Xeon(R) Processor 854714ea
+//! done units=4..5 solutions=18 elapsed-ms=0 busy-us=10 counts=18 dc12f073
+//! done units=0..3 solutions=28 elapsed-ms=0 busy-us=21 counts=4,8,16 4f430d3f
 //! ```
 //!
 //! Each line ends with a space and a CRC-32 in eight hexadecimal digits. That of the first line is the CRC of its text.
