@@ -3,10 +3,9 @@
 #
 #   scripts/check.sh [--install] [STAGE ...]
 #
-# Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages
-# (shellcheck, faketime, zsh, fish, valgrind, tmux, Slurm, python3, python3-venv, qemu-user) and Rust targets. Without
-# it, what needs something that is missing is skipped. The last line names everything that was skipped. Python packages
-# and cargo-audit are kept in target/.
+# Needs a Rust toolchain. With --install, as root, it installs whatever else is missing: Debian packages and Rust
+# targets. Without it, what needs something that is missing is skipped. The last line names everything that was skipped.
+# Python packages and cargo-audit are kept in target/.
 . "$(dirname "$0")/common.sh" || exit
 
 say() { printf '\n== %s\n' "$*"; }
