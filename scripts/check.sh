@@ -152,8 +152,9 @@ one-thread() {
 }
 
 kernels() {
-  local kernel here names
-  here=$(cargo run --quiet -- cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
+  local kernel here names program
+  build
+  here=$("$program" cpu --json | sed 's/.*"kernels":\[\([^]]*\)\].*/\1/; s/[",]/ /g')
   for kernel in $here; do
     echo "+ kernel $kernel"
     NQUEENS_TEST_KERNEL=$kernel cargo test --test promises -- counts::every_kernel agreement::split_rows

@@ -20,9 +20,10 @@ fail() {
 # For arguments that are wrong.
 usage() { fail "$1; --help explains" 2; }
 
-# Builds the program with assertions, as the tests do, and says where it is.
+# Builds the program as the tests do, with assertions, and says where it is. With the examples, dependencies have the same
+# features as for the tests, so that nothing is compiled twice.
 build() {
-  cargo build --quiet
+  cargo build --quiet --bins --examples
   program=$(readlink -f "${CARGO_TARGET_DIR:-target}/debug/nqueens")
 }
 
