@@ -23,13 +23,6 @@ run_script() {
   return "$code"
 }
 
-# A stage without a function here is a script with a test.
-run_test() {
-  local code=0
-  run_script "scripts/test-$1.sh" || code=$?
-  [ "$code" = 77 ] || return "$code"
-}
-
 # need COMMAND PACKAGE ...: whether the command is there, or may be installed. Otherwise the stage is skipped.
 need() {
   has "$@" 2>/dev/null && return
@@ -294,11 +287,10 @@ EOT
 # The archives and wheels of a release, from the last commit. A clone in another folder makes the same bytes. It builds in
 # the same target folder, so that only the crate itself is built again: cargo sees that its files are newer.
 release() {
-  local folder code=0
+  local folder
   [ -z "$(git status --porcelain 2>&1)" ] || { skip "archives of changes without a commit"; return 0; }
   folder=$(mktemp -d)
-  run_script scripts/release.sh "$folder/archives" || code=$?
-  [ "$code" = 0 ] || return $((code == 77 ? 0 : code))
+  run_script scripts/release.sh "$folder/archives" || { [ $? = 77 ]; return; }
   tar -C "$folder" -xzf "$folder/archives/nqueens-"*"-$(uname -m)-linux.tar.gz"
   links "$folder/nqueens-"*/share/doc/nqueens
   git clone --quiet . "$folder/clone"
@@ -358,7 +350,11 @@ for stage in "${stages[@]}"; do
   say "$stage"
   begun=$SECONDS
   if [ "$stage" = test ] && [ -n "$installing" ]; then wait "$installing"; fi
-  if declare -F "$stage" >/dev/null; then "$stage"; else run_test "$stage"; fi
+  if declare -F "$stage" >/dev/null; then
+    "$stage"
+  else # a script with a test
+    run_script "scripts/test-$stage.sh" || [ $? = 77 ]
+  fi
   echo "-- $stage: $((SECONDS - begun)) s"
 done
 say "all stages passed in $SECONDS s"

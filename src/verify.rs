@@ -127,8 +127,8 @@ impl Records {
     /// `sample` is the number of finished units to choose at random, each at most once. If there are fewer, all are
     /// chosen. `seed` chooses them: with equal finished units, equal seeds choose equal units, in every version. Any
     /// number will do, and another one for each check, such as the time, checks other units. Units of engine `colours`
-    /// are counted by a short search of each colour, those of other engines by plain backtracking: see
-    /// [`Plan::recount`].
+    /// are counted by a short search of each colour, and units of other engines by plain backtracking.
+    /// [`Plan::recount`] says how.
     ///
     /// ```
     /// use nqueens::journal::Records;

@@ -56,8 +56,8 @@ impl FirstLine {
         Self::find_with(path, |_| true, &Cancel::new())
     }
 
-    /// Reads a journal up to its first intact first line of a wanted count. If it has none, returns its first intact
-    /// first line, or `None` if it has none of these either. So the journals of several counts may be joined in one
+    /// Reads a journal up to its first intact first line of a wanted count. Without one, returns the first intact first
+    /// line of any count, or `None` if no first line is intact. So the journals of several counts may be joined in one
     /// file.
     ///
     /// # Errors

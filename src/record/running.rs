@@ -136,8 +136,8 @@ impl Running<'_> {
 
     /// Estimates how long the missing units take. Returns `None` while nothing is finished.
     ///
-    /// The CPU time is that of all missing units. The wall time is that until the last of the processes that are
-    /// counting at this moment ends, because its shard is complete, and the cores are those of all these processes.
+    /// The CPU time is that of all missing units. The wall time lasts until every process that is counting has completed
+    /// its shard, and the cores are those that these processes use together.
     /// Both are `None` if no process is counting, or while too little is known.
     ///
     /// The sample is the work of runs with the kernel, CPU and number of threads of the runs that are counting. If no

@@ -24,8 +24,7 @@ use crate::common::{
 const RIGHT: &str = "n11-0000-of-0001.node1.7.journal";
 const WRONG: &str = "n11-0000-of-0001.node2.7.journal";
 
-/// A text in which the times of all lines are those of a slow machine. So no line that counts one of its units again
-/// has the same text.
+/// Gives all lines of a text the times of a slow machine, so that a line with a new count of the same units differs.
 fn slower(text: &str) -> String {
     let mut slow = String::new();
     for line in text.split_inclusive('\n') {
