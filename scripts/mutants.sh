@@ -25,7 +25,7 @@ cargo mutants --version >/dev/null 2>&1 || fail 'missing: cargo-mutants; cargo i
 tests=(
   tests:: answers:: damage:: disputed:: estimate:: folders:: foreign:: harmed::a_journal_that_is
   harmed::a_stopped_count joined:: journal:: kill::a_kill_loses_little memory::a_check memory::a_limit memory::a_user
-  memory::memory_that memory::under_a_limit missing:: observer::a_closure observer::an_observer old_journals::
+  memory::memory_that memory::under_a_limit missing:: observer:: old_journals::
   page::processes_that plans:: record:: resume:: resume_commands:: second::a_journal second::both_passes shards::
   status:: unreadable:: usage:: verify::
 )

@@ -137,6 +137,8 @@ mod tests {
             (ErrorKind::FileTooLarge, Exit::Failed, "ulimit -f"),
             (ErrorKind::NotFound, Exit::Usage, "folder that exists"),
             (ErrorKind::NotADirectory, Exit::Usage, "folder that exists"),
+            (ErrorKind::AlreadyExists, Exit::Usage, "name another one"),
+            (ErrorKind::IsADirectory, Exit::Usage, "name another one"),
             (ErrorKind::PermissionDenied, Exit::Failed, "permissions"),
             (ErrorKind::Other, Exit::Failed, "check the disk"),
         ] {

@@ -64,8 +64,6 @@ pub(crate) struct FileRead {
     pub(crate) left_out: Vec<Error>,
 }
 
-/// The number of lines after which reading looks for a cancellation.
-const LOOK_EVERY: usize = 256;
 /// The largest number of other counts in a file whose lines are told from damage.
 const MAX_OTHERS: usize = 16;
 
@@ -145,7 +143,6 @@ pub(super) fn read_lines(
         take,
     };
     let read = reader.read(&mut BufReader::with_capacity(1 << 16, input))?;
-    reading.check()?;
     let Reader { mut found, damaged, .. } = reader;
     // The lines before a fault of the disk are good. Those behind it may be good as well.
     if let Err(error) = read {
@@ -188,10 +185,8 @@ impl<T: FnMut(DoneLine<'_>) -> Result<(), Error>> Reader<'_, T> {
     fn read(&mut self, input: &mut impl BufRead) -> Result<io::Result<()>, Error> {
         let mut bytes = Vec::new();
         let mut number = 1;
-        for piece in 0.. {
-            if piece % LOOK_EVERY == 0 && self.reading.cancel.is_cancelled() {
-                break;
-            }
+        loop {
+            self.reading.check()?;
             bytes.clear();
             let read = input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut bytes);
             if let Err(error) = read {

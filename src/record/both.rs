@@ -154,31 +154,22 @@ fn has_lines(record: &Record) -> bool {
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if journals name several plans. If no journal names a plan, the first error of the reading.
+/// [`Error::Journal`] if journals name several plans. If no journal names a plan, the errors of [`no_plan_in`].
 fn find_plan(
     files: &[PathBuf],
     stated_memory: Option<StatedMemory>,
 ) -> Result<Option<(PathBuf, Plan)>, Error> {
     // There may be a million files, and nearly all name one plan.
     let plans = Mutex::new(BTreeMap::new());
-    let first_error = Mutex::new(None);
-    files.par_iter().enumerate().for_each(|(index, path)| match FirstLine::find_in(path) {
-        Ok(Some(line)) => keep_first(&mut lock(&plans), line.plan_of_both_counts(), index, line),
-        Ok(None) => {}
-        Err(error) => {
-            let mut first = lock(&first_error);
-            if first.as_ref().is_none_or(|(other, _)| index < *other) {
-                *first = Some((index, error));
-            }
+    files.par_iter().enumerate().for_each(|(index, path)| {
+        if let Ok(Some(line)) = FirstLine::find_in(path) {
+            keep_first(&mut lock(&plans), line.plan_of_both_counts(), index, line);
         }
     });
     let mut plans: Vec<(usize, FirstLine)> = into_inner(plans).into_values().collect();
     plans.sort_unstable_by_key(|(index, _)| *index);
     match &plans[..] {
-        [] => match into_inner(first_error) {
-            Some((_, error)) => Err(error),
-            None => no_plan_in(files),
-        },
+        [] => no_plan_in(files),
         [(index, line)] => {
             let path = &files[*index];
             Ok(Some((path.clone(), line.make_plan(path, stated_memory)?)))
@@ -211,8 +202,12 @@ fn keep_first(
 ///
 /// # Errors
 ///
-/// [`Problem::NotAJournal`] of the first file that holds anything, because nothing names its plan.
+/// That of the first file that cannot be read, or [`Problem::NotAJournal`] of the first one that holds anything, because
+/// nothing names its plan.
 fn no_plan_in(files: &[PathBuf]) -> Result<Option<(PathBuf, Plan)>, Error> {
+    if let Some(error) = files.par_iter().find_map_first(|path| FirstLine::find_in(path).err()) {
+        return Err(error);
+    }
     for path in files {
         if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             return Err(Problem::NotAJournal.at(path));

@@ -67,8 +67,9 @@ impl fmt::Display for Votes {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unit {} was counted as ", self.unit)?;
-        if self.votes.len() < 2 && self.recounted.is_none() {
-            return f.write_str("different numbers");
+        if self.votes.is_empty() {
+            // The lines could not be read again.
+            f.write_str("different numbers")?;
         }
         let votes: Vec<String> = self.votes.iter().map(ToString::to_string).collect();
         f.write_str(&votes.join(" and "))?;
@@ -283,5 +284,22 @@ mod tests {
             let difference = Difference::between_lines(0, Pass::First, of_unit);
             assert_eq!(difference.used, settled, "{votes:?}");
         }
+    }
+
+    #[test]
+    fn a_difference_names_each_count_with_its_hosts() {
+        let votes = |count, host: &str| Votes { count, lines: 1, hosts: [host.to_owned()].into() };
+        let of_unit = vec![votes(4, "node1"), votes(5, "node2"), votes(6, "node3")];
+        let mut difference = Difference::between_lines(17, Pass::First, of_unit);
+        let text = "unit 17 was counted as 4 (node1) and 5 (node2) and 6 (node3)";
+        assert_eq!(difference.to_string(), text);
+        assert!(difference.wrong_hosts().is_empty(), "nothing was recounted");
+
+        difference.recounted = Some(5);
+        assert_eq!(difference.to_string(), format!("{text}, and recounted as 5"));
+        assert!(difference.wrong_hosts().into_iter().eq(["node1", "node3"]));
+
+        let difference = Difference::between_lines(17, Pass::First, Vec::new());
+        assert_eq!(difference.to_string(), "unit 17 was counted as different numbers");
     }
 }
