@@ -27,7 +27,7 @@ tests=(
   harmed::a_stopped_count joined:: journal:: kill::a_kill_loses_little memory::a_check memory::a_limit memory::a_user
   memory::memory_that memory::under_a_limit missing:: observer:: old_journals::
   page::processes_that plans:: record:: resume:: resume_commands:: second::a_journal second::both_passes shards::
-  status:: unreadable:: usage:: verify::
+  status:: time_left::a_damaged unreadable:: usage:: verify::
 )
 # These are left out: they count for seconds, wait for a clock, or test code that is not changed here.
 for slow in \

@@ -137,11 +137,6 @@ impl FirstLine {
         if is_second { Pass::Second } else { Pass::First }
     }
 
-    /// Returns the plan without the pass, which both passes have in common.
-    pub(crate) fn plan_of_both_counts(&self) -> String {
-        self.plan.replacen(" count=second ", " count=first ", 1)
-    }
-
     /// Returns the value of a field of the plan, such as `n=`.
     fn field(&self, name: &str) -> Option<&str> {
         self.plan.split(' ').find_map(|field| field.strip_prefix(name))

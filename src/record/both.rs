@@ -1,12 +1,12 @@
 //! The first and the second pass over a plan, read together and compared unit by unit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{PlansRead, Record, Votes, into_inner, lock, read_plans};
+use super::{PlansRead, Record, Votes, read_plans};
 use crate::board::published::Agreement;
 use crate::cancel::Cancel;
 use crate::engine::Pass;
@@ -35,9 +35,9 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`Error::Journal`] if the journals belong to several plans, or if no journal names a plan that this build can
-    /// make, and one of them cannot be read, is no journal, or names a plan of another build. [`Error::LacksMemory`] if
-    /// the list of units or their counts do not fit into memory, and [`Error::ThreadsNotStarted`] if the threads that
+    /// [`Error::Journal`] if the journals belong to several plans, if the first one that names a plan names that of
+    /// another build, or if none names a plan, and one of them cannot be read or is no journal. [`Error::LacksMemory`]
+    /// if the list of units or their counts do not fit into memory, and [`Error::ThreadsNotStarted`] if the threads that
     /// read cannot be started.
     pub fn read(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
@@ -149,52 +149,21 @@ fn has_lines(record: &Record) -> bool {
     !record.files().is_empty()
 }
 
-/// Finds the plan that journals name. Returns a journal that names it, and the plan of its first pass, or `None` if no
-/// journal has begun.
+/// Finds the first journal that names a plan. Returns it and the plan, or `None` if no journal has begun.
 ///
 /// # Errors
 ///
-/// [`Error::Journal`] if journals name several plans. If no journal names a plan, the errors of [`no_plan_in`].
+/// [`Error::Journal`] if this build cannot make the plan, and [`Error::LacksMemory`]. If no journal names a plan, the
+/// errors of [`no_plan_in`].
 fn find_plan(
     files: &[PathBuf],
     stated_memory: Option<StatedMemory>,
 ) -> Result<Option<(PathBuf, Plan)>, Error> {
-    // There may be a million files, and nearly all name one plan.
-    let plans = Mutex::new(BTreeMap::new());
-    files.par_iter().enumerate().for_each(|(index, path)| {
-        if let Ok(Some(line)) = FirstLine::find_in(path) {
-            keep_first(&mut lock(&plans), line.plan_of_both_counts(), index, line);
-        }
-    });
-    let mut plans: Vec<(usize, FirstLine)> = into_inner(plans).into_values().collect();
-    plans.sort_unstable_by_key(|(index, _)| *index);
-    match &plans[..] {
-        [] => no_plan_in(files),
-        [(index, line)] => {
-            let path = &files[*index];
-            Ok(Some((path.clone(), line.make_plan(path, stated_memory)?)))
-        }
-        [(first_index, first), (index, line), ..] => {
-            let problem = Problem::OtherPlan {
-                plan: line.plan.clone(),
-                other: files[*first_index].clone(),
-                other_plan: first.plan.clone(),
-            };
-            Err(problem.at(&files[*index]))
-        }
-    }
-}
-
-/// Keeps the line of a plan that stands first among the files.
-fn keep_first(
-    plans: &mut BTreeMap<String, (usize, FirstLine)>,
-    plan: String,
-    index: usize,
-    line: FirstLine,
-) {
-    match plans.get(&plan) {
-        Some((other, _)) if *other < index => {}
-        _ => _ = plans.insert(plan, (index, line)),
+    let named =
+        files.par_iter().find_map_first(|path| Some((path, FirstLine::find_in(path).ok()??)));
+    match named {
+        Some((path, line)) => Ok(Some((path.clone(), line.make_plan(path, stated_memory)?))),
+        None => no_plan_in(files),
     }
 }
 

@@ -306,7 +306,7 @@ fn journals_take_the_stated_memory_and_no_more() {
     fs::remove_dir_all(&folder).expect("it was made");
 }
 
-/// A unit of n = 28, and 91 MiB for each thread that recounts it.
+/// Eight bytes for each of ten million units of n = 28, and 91 MiB for each thread that recounts one.
 #[test]
 fn a_check_keeps_within_the_memory_as_a_count_does() {
     let path = fresh("memory-verify.journal");
@@ -318,6 +318,8 @@ fn a_check_keeps_within_the_memory_as_a_count_does() {
         let mut verify = nqueens(&["verify", arg(&path), "--threads", threads]);
         finish(spawn(verify.env("NQUEENS_MEMORY", memory)))
     };
+    let words = ["the record of all units needs 77 MiB", "NQUEENS_MEMORY leaves only 75 MiB"];
+    refused(&verify("100M", "1"), 1, &words);
     let words = ["the recount needs 72", "NQUEENS_MEMORY leaves only 300", "--threads 3"];
     refused(&verify("400M", "8"), 1, &words);
     let mut without_threads = nqueens(&["verify", arg(&path)]);

@@ -112,6 +112,14 @@ fn simulate(times: &[Duration], threads: usize) -> (Vec<(Duration, Approximate)>
     (estimates, end)
 }
 
+#[test]
+fn what_is_finished_is_not_left() {
+    let all = Rest { units: 100, solutions: Some(1000.0) };
+    let mut left = TimeLeft::new(Sample::new(all.units), all, 1);
+    left.record(&UnitsDone { units: 0..40, solutions: 300, ..UnitsDone::none_from(0) });
+    assert_eq!((left.rest.units, left.rest.solutions), (60, Some(700.0)));
+}
+
 /// Checks the interval from the first estimate until shortly before the end.
 #[test]
 #[ignore = "takes ten seconds"]
