@@ -322,8 +322,8 @@ audit() {
   fi
 }
 
-stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal slurm dask bench doc
-  api systems msrv package semver release aarch64 shellcheck workflows licences audit)
+stages=(fmt modules links clippy test ignored one-thread kernels miri kill-resume terminal release slurm dask
+  aarch64 bench doc api systems msrv package semver shellcheck workflows licences audit)
 if [ "${1:-}" = --install ]; then
   export NQUEENS_INSTALL=yes
   shift

@@ -6,8 +6,8 @@
 # A changed program is a mutant, and cargo-mutants makes it in a copy of the repository. There are ten samples, 0 to 9,
 # each of every tenth mutant of the modules that keep the record and its promises: journal_file, record, count, plan,
 # verify, forecast and exit codes. Without SAMPLE it is 0. The tests are the unit tests and the promises that take at
-# most a few seconds without optimisation. So a mutant takes ten to fifteen seconds on two busy CPUs, and a sample about
-# half an hour.
+# most a few seconds without optimisation. So a mutant takes about twenty seconds on two CPUs, and a sample about 50
+# minutes.
 #
 # In the end it prints a table by module, and the mutants that no test caught. The files of the run are in
 # target/mutants-SAMPLE/mutants.out. The exit code is 1 if a mutant was missed. .cargo/mutants.toml names the mutants

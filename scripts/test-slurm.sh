@@ -5,8 +5,9 @@
 #
 #   scripts/test-slurm.sh
 #
-# Takes one to two minutes on two CPUs, after the build. Skipped (exit code 77) unless run as root. Needs the Debian
-# packages of Slurm, which it installs only with NQUEENS_INSTALL=yes. A cluster that does not start is a failure. Ends
+# The program is the static one of a release. Takes one to two minutes on two CPUs, after the build. Skipped (exit code 77)
+# unless run as root. Needs the Rust target of the program and the Debian packages of Slurm, which it installs only with
+# NQUEENS_INSTALL=yes. A cluster that does not start is a failure. Ends
 # every process that it starts.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
@@ -15,10 +16,13 @@ if [ "$(id -u)" != 0 ]; then
   echo "skipped: a Slurm cluster for tests needs root"
   exit 77
 fi
+target=$(uname -m)-unknown-linux-musl
+has_target "$target" || fail "missing: rustup target add $target" 77
 for package in slurmctld slurmd; do has "$package" "$package"; done
 has sbatch slurm-client
 has pgrep procps
-build
+static_programs "$target"
+program=$(readlink -f "${CARGO_TARGET_DIR:-target}/$target/release/nqueens")
 
 work=$(mktemp -d)
 cluster=$work/cluster nodes=6 lifting=''

@@ -283,4 +283,14 @@ mod tests {
         let stopped = count.memory(4 << 40).run();
         assert!(stopped.is_ok_and(|outcome| !outcome.is_complete()));
     }
+
+    #[test]
+    fn larger_boards_take_all_cpus_that_fit_into_memory() {
+        let count = |n| Count::new(BoardSize::new(n).expect("in range"));
+        assert_eq!(count(SMALLEST_ON_ALL_CPUS - 1).default_threads(), 1);
+        assert_eq!(count(SMALLEST_ON_ALL_CPUS).default_threads(), cores());
+        // 11 MiB are needed for a thread, and a quarter of the memory is left to others.
+        assert_eq!(count(20).memory(16 << 20).default_threads(), 1);
+        assert_eq!(count(20).memory(1 << 20).default_threads(), 1);
+    }
 }

@@ -192,11 +192,11 @@ mod needs_cgroups {
         refused(&alone.run(&format!("verify {folder}")), 1, &["cannot start"]);
     }
 
-    /// A count on two threads takes 700 MB, and two of them do not fit.
+    /// A count on two threads may take 784 MiB, and reaches 300 MB in seconds. Then one more thread fits, and not two.
     #[test]
     #[ignore = "needs root and cgroups"]
     fn only_memory_that_others_use_is_a_temporary_lack() {
-        let parent = Group::new("memory", "shared-memory", "1300M");
+        let parent = Group::new("memory", "shared-memory", "1150M");
         let other = parent.below("other", "");
         let child = parent.below("child", "");
         let counting = count_in(&other);
@@ -215,14 +215,14 @@ mod needs_cgroups {
         );
     }
 
-    /// Starts a long count in a group, and waits until it has most of its memory.
+    /// Starts a long count in a group, and waits until it has much of its memory.
     fn count_in(group: &Group) -> Running {
         let mut shell = Command::new("sh");
         shell.args(["-c", &group.shell("count 26 --threads 2 --quiet")]);
         let mut counting = spawn(&mut shell);
         let pid = counting.id();
-        wait_until("600 MB", &mut counting, || {
-            peak_memory(pid).is_some_and(|bytes| bytes > 600_000_000)
+        wait_until("300 MB", &mut counting, || {
+            peak_memory(pid).is_some_and(|bytes| bytes > 300_000_000)
         });
         counting
     }
