@@ -5,10 +5,10 @@
 #
 #   scripts/test-slurm.sh
 #
-# The program is the static one of a release. Takes one to two minutes on two CPUs, after the build. Skipped (exit code 77)
-# unless run as root. Needs the Rust target of the program and the Debian packages of Slurm, which it installs only with
-# NQUEENS_INSTALL=yes. A cluster that does not start is a failure. Ends
-# every process that it starts.
+# The program is the static one of a release. Takes one to two minutes on two CPUs, after the build. Skipped (exit
+# code 77) unless run as root. Needs the Rust target of the program and the Debian packages of Slurm, which it
+# installs only with NQUEENS_INSTALL=yes. A cluster that does not start is a failure. Ends every process that it
+# starts.
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
