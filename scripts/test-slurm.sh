@@ -12,10 +12,7 @@
 . "$(dirname "$0")/common.sh" || exit
 [ $# = 0 ] || usage "it takes no arguments"
 
-if [ "$(id -u)" != 0 ]; then
-  echo "skipped: a Slurm cluster for tests needs root"
-  exit 77
-fi
+[ "$(id -u)" = 0 ] || fail "missing: root, for a Slurm cluster" 77
 target=$(uname -m)-unknown-linux-musl
 has_target "$target" || fail "missing: rustup target add $target" 77
 for package in slurmctld slurmd; do has "$package" "$package"; done
